@@ -16,6 +16,7 @@ const below = {
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
   recording: ['base', 'cri', 'format'],
+  'http-server': ['base', 'format'],
   remote: ['base'],
   operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming', 'remote'],
   kubelet: ['base', 'api', 'cri', 'format', 'kube-api', 'plugin-api'],
@@ -28,7 +29,7 @@ below.program = below.commands;
 
 /** The kubelet's HTTP server. Only it reads logs and proxies streams as commands do. */
 const SERVER = '^src/kubelet/server/';
-const server = ['kubelet', ...below.kubelet, 'streaming', 'operations'];
+const server = ['kubelet', ...below.kubelet, 'http-server', 'streaming', 'operations'];
 
 const layers = Object.entries(below).map(([layer, allowed]) => ({
   name: `${layer}-points-down`,

@@ -46,7 +46,7 @@ export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.j
 export {createHostLookup} from './node/lookup-host.js';
 export {NodeAddresses, type NodeAddressFacts} from './node/node-addresses.js';
 export {KUBELET_CONTAINER_LOGS_DIR, resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
-export {readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
+export {parseMemory, parsePressure, readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observation/observe-cri-calls.js';
 export type {PodTracer} from './contract/observation/pod-tracer.js';
 export type {PodEvent} from './contract/pod-event.js';

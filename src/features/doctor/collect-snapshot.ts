@@ -20,9 +20,9 @@ import {
 import {readKernel} from './readers/kernel.js';
 import {readKubelet} from './readers/kubelet.js';
 import type {FileReader} from './readers/file-reader.js';
-import {LocalFileReader} from './readers/local-file-reader.js';
 import {readNetworkMounts} from './readers/network-mounts.js';
 import {askNameServers, readAddresses, readInterfaces} from './readers/network.js';
+import {openFileReader} from './readers/open-file-reader.js';
 import {readPodCgroups} from './readers/pod-cgroups.js';
 import {readProcesses} from './readers/processes.js';
 import {readRuntime} from './readers/runtime.js';
@@ -53,7 +53,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   const {signal} = either;
   // All reads listen to it.
   setMaxListeners(0, signal);
-  const node = await openFiles(services, signal);
+  const node = await openFileReader(services, signal);
   const {clock} = context;
   const runtime = readOfRuntime(services, node, signal);
   // Other reads would make the calls look slow; a runtime that hangs does not delay them for long.
@@ -83,13 +83,6 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
     mounts: node.mounts,
     processes: mapFact(processes, ({timeKeepers, firewalls, shims}) => ({timeKeepers, firewalls, shims})),
   };
-}
-
-/** Returns the reader of the files of the node. */
-async function openFiles({connections: {remote}}: RuntimeContext, signal: AbortSignal): Promise<FileReader> {
-  if (remote === undefined) return await LocalFileReader.open(signal);
-  const {RemoteFileReader} = await import('./readers/remote-file-reader.js');
-  return await RemoteFileReader.open(await remote.node.files(), signal);
 }
 
 /** Reports whether the reader has the rights of root. */

@@ -15,7 +15,7 @@ import {
   type KubeletResponse,
   type KubeletRequest,
 } from './kubelet-response.js';
-import type {Exchange, Upgrade} from './connections/request-server.js';
+import type {Exchange, Upgrade} from '../../http-server/request-server.js';
 import type {ServerOptions} from './http-server-options.js';
 import {findRoute, parseRequestPath, urlRootPath, type RequestPath, type Route} from './router.js';
 

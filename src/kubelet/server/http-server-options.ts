@@ -1,16 +1,11 @@
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../cri/index.js';
+import type {ListenAddress} from '../../http-server/listener.js';
 import type {AccessReviews} from '../contract/access-reviews.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {IssuedCertificate} from '../contract/cluster/issued-certificate.js';
 import type {KubeletMetricsRegistry} from '../managers/metrics/kubelet-metrics-registry.js';
-
-/** IP address and port to listen on; port 0 selects any free port. */
-export interface ListenAddress {
-  readonly address: string;
-  readonly port: number;
-}
 
 /** Certificate and TLS settings of the authenticated port. */
 export interface ServingCertificate {

@@ -3,9 +3,9 @@ import {connect as connectTls} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {realTimeClock} from '../../fakes/fake-clock.js';
-import {MAX_CONNECTIONS} from '../../../src/kubelet/server/connections/listener.js';
-import {HEAD_LIMIT_MS} from '../../../src/kubelet/server/connections/request-server.js';
-import {connectClient, pipelined, type RawClient} from './connections/http-client.js';
+import {MAX_CONNECTIONS} from '../../../src/http-server/listener.js';
+import {HEAD_LIMIT_MS} from '../../../src/http-server/request-server.js';
+import {connectClient, pipelined, type RawClient} from '../../http-server/http-client.js';
 import {requestAt, startServerTestbed} from './server-testbed.js';
 
 const CONNECTIONS = 50;

@@ -41,6 +41,11 @@ export class TopNodes {
     this.remoteName = remoteName;
   }
 
+  /** Names of all nodes; undefined for a node without others. */
+  get names(): readonly (string | undefined)[] {
+    return this.#nodes.map(({name}) => name);
+  }
+
   /** Returns the name of the remote node, or the number of nodes, and of those that answer; empty for this machine. */
   titleOf(samples: readonly Pick<NodeSample, 'isStale'>[]): string {
     if (!this.areSeveral) return this.remoteName ?? '';

@@ -1,15 +1,15 @@
-import {createPrivateKey, X509Certificate} from 'node:crypto';
+import {X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
-import {ConfigError, messageOf} from '../../../base/errors.js';
+import {ConfigError} from '../../../base/errors.js';
 import {writeFileAtomic} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
-import {readBoundedFile} from '../../../base/fs/read-bounded-file.js';
 import type {ServingCertificate} from '../http-server-options.js';
 import {createSelfSignedPair} from '../../../format/x509/self-signed-certificate.js';
 import type {CertificatePair} from '../../../format/x509/x509-parts.js';
+import {readCertificatePair, validateCertificatePair} from '../../../http-server/certificate-pair.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Validity of a generated certificate, in ms; equals the kubelet's. */
@@ -32,11 +32,11 @@ export async function ensureServingCertificate(
     throw new ConfigError('tlsCertFile and tlsPrivateKeyFile must be set together', {
       hint: 'set both, or neither to generate a self-signed certificate in the certificate directory',
     });
-  if (certFile !== undefined && keyFile !== undefined) return await readPair(certFile, keyFile);
+  if (certFile !== undefined && keyFile !== undefined) return await readCertificatePair(certFile, keyFile);
   const [certPath, keyPath] = [join(certDir, 'kubelet.crt'), join(certDir, 'kubelet.key')];
   const existing = await readExistingPair(certPath, keyPath);
   if (existing !== undefined && !isExpiredSelfSigned(existing.certificate, clock))
-    return validatePair(existing, certPath, keyPath);
+    return validateCertificatePair(existing, certPath, keyPath);
   const generated = generatePair(nodeName, names, clock);
   await makeDirectoryPath(certDir, 0o750);
   await writeFileAtomic(keyPath, generated.key, 0o600);
@@ -80,34 +80,4 @@ function parseCertificate(certificate: string): X509Certificate | undefined {
   } catch {
     return undefined; // validatePair reports the error
   }
-}
-
-async function readPair(certFile: string, keyFile: string): Promise<CertificatePair> {
-  const pair = await withFileErrors('reading the certificate', certFile, () => readFiles(certFile, keyFile));
-  return validatePair(pair, certFile, keyFile);
-}
-
-async function readFiles(certFile: string, keyFile: string): Promise<CertificatePair> {
-  const [certificate, key] = await Promise.all([readBoundedFile(certFile), readBoundedFile(keyFile)]);
-  return {certificate: certificate.toString(), key: key.toString()};
-}
-
-/**
- * Returns the pair if it can be parsed and the key belongs to the certificate; throws ConfigError otherwise. Messages
- * never include the content of the key file.
- */
-function validatePair(pair: CertificatePair, certFile: string, keyFile: string): CertificatePair {
-  try {
-    const certificate = new X509Certificate(pair.certificate);
-    if (certificate.checkPrivateKey(createPrivateKey(pair.key))) return pair;
-  } catch (error) {
-    throw new ConfigError(
-      `invalid certificate "${certFile}" or private key "${keyFile}": ${messageOf(error)}`,
-      {
-        cause: error,
-        hint: 'both must be PEM files, the key without a passphrase',
-      },
-    );
-  }
-  throw new ConfigError(`private key "${keyFile}" does not match certificate "${certFile}"`);
 }

@@ -16,7 +16,7 @@ import {
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
-import {offersWebSocket} from './accept-websocket.js';
+import {offersWebSocket} from '../../../http-server/accept-websocket.js';
 import {
   upgradeAwareProxy,
   createTranslatingProxy,

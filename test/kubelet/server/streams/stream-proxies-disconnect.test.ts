@@ -4,7 +4,7 @@ import {createServer, Socket, type Server} from 'node:net';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import type {KubeletRequest} from '../../../../src/kubelet/server/kubelet-response.js';
-import {acceptWebSocket} from '../../../../src/kubelet/server/streams/accept-websocket.js';
+import {acceptWebSocket} from '../../../../src/http-server/accept-websocket.js';
 import {
   createTranslatingProxy,
   TUNNEL_PROTOCOL,

@@ -2,7 +2,7 @@ import {createServer} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {HEAD_LIMIT_MS} from '../../../../src/kubelet/server/connections/request-server.js';
+import {HEAD_LIMIT_MS} from '../../../../src/http-server/request-server.js';
 import {listenOnLoopback} from '../../../base/listen-on-loopback.js';
 import {until} from '../../../base/until.js';
 import {requestUpgrade, dial, SpdyClient} from '../../../e2e/harness/spdy-client.js';

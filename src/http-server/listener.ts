@@ -1,16 +1,22 @@
 import {once} from 'node:events';
 import {createServer, isIP, type AddressInfo} from 'node:net';
 import type {TlsOptions} from 'node:tls';
-import {ConnectionTracker} from '../../../base/net/connection-tracker.js';
-import {hasErrno, SystemError} from '../../../base/errors.js';
-import {findPortOwner} from '../../../base/host/find-port-owner.js';
-import {systemErrorMessage} from '../../../base/system-error-message.js';
-import {escapeControls} from '../../../format/escape-controls.js';
-import type {ListenAddress} from '../http-server-options.js';
+import {ConnectionTracker} from '../base/net/connection-tracker.js';
+import {hasErrno, SystemError} from '../base/errors.js';
+import {findPortOwner} from '../base/host/find-port-owner.js';
+import {systemErrorMessage} from '../base/system-error-message.js';
+import {escapeControls} from '../format/escape-controls.js';
 import {HEAD_LIMIT_MS, RequestServer, type RequestServerOptions} from './request-server.js';
 import {TlsHandshakes} from './tls-handshakes.js';
 
+/** Default maximum number of connections of a listener. */
 export const MAX_CONNECTIONS = 1000;
+
+/** IP address and port to listen on; port 0 selects any free port. */
+export interface ListenAddress {
+  readonly address: string;
+  readonly port: number;
+}
 
 /** Listening server. */
 export interface Listener {
@@ -29,13 +35,15 @@ export interface ListenOptions extends RequestServerOptions {
   readonly hint: string;
   /** TLS settings; undefined for plain HTTP. */
   readonly tls?: TlsOptions | undefined;
+  /** Maximum number of connections; default MAX_CONNECTIONS. */
+  readonly maxConnections?: number;
 }
 
 /** Starts listening. Rejects with SystemError if the address is unavailable. */
 export async function listen({address, port}: ListenAddress, options: ListenOptions): Promise<Listener> {
-  const {clock, tls, hint, schedule} = options;
+  const {clock, tls, hint, schedule, maxConnections = MAX_CONNECTIONS} = options;
   const server = new RequestServer(options);
-  const tracker = new ConnectionTracker(MAX_CONNECTIONS, clock);
+  const tracker = new ConnectionTracker(maxConnections, clock);
   const handshakes = tls && new TlsHandshakes(tls, {schedule, clock});
   // Clients may half-close before the response is sent.
   const acceptor = createServer({allowHalfOpen: true, noDelay: true}, (socket) => {

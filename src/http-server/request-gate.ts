@@ -1,9 +1,9 @@
-import {runInBackground} from '../../../base/async/background-work.js';
+import {runInBackground} from '../base/async/background-work.js';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import {Duplex} from 'node:stream';
-import type {Clock} from '../../../base/clock.js';
-import type {TrackedConnection} from '../../../base/net/connection-tracker.js';
+import type {Clock} from '../base/clock.js';
+import type {TrackedConnection} from '../base/net/connection-tracker.js';
 import {closeGracefully} from './graceful-close.js';
 import type {Schedule} from './turn-queue.js';
 

@@ -1,7 +1,7 @@
 import {performance} from 'node:perf_hooks';
 import {expect, test} from 'vitest';
-import {until} from '../../../base/until.js';
-import {TurnQueue} from '../../../../src/kubelet/server/connections/turn-queue.js';
+import {until} from '../base/until.js';
+import {TurnQueue} from '../../src/http-server/turn-queue.js';
 
 /** Keeps the processor busy. */
 function work(ms: number): void {

@@ -1,8 +1,8 @@
-import {runInBackground} from '../../../base/async/background-work.js';
+import {runInBackground} from '../base/async/background-work.js';
 import type {Socket} from 'node:net';
 import {createServer, type Server, type TlsOptions, type TLSSocket} from 'node:tls';
-import type {Clock} from '../../../base/clock.js';
-import type {TrackedConnection} from '../../../base/net/connection-tracker.js';
+import type {Clock} from '../base/clock.js';
+import type {TrackedConnection} from '../base/net/connection-tracker.js';
 import {closeGracefully} from './graceful-close.js';
 import type {Schedule} from './turn-queue.js';
 

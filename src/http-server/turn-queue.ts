@@ -1,6 +1,6 @@
-import {runInBackground} from '../../../base/async/background-work.js';
+import {runInBackground} from '../base/async/background-work.js';
 import {performance} from 'node:perf_hooks';
-import {nextIteration} from '../../../base/async/next-iteration.js';
+import {nextIteration} from '../base/async/next-iteration.js';
 
 /** Maximum duration of consecutive tasks, in ms; the event loop does other work in between. */
 const SLICE_MS = 10;

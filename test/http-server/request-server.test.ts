@@ -1,16 +1,16 @@
 import {once} from 'node:events';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {FakeClock} from '../../../fakes/fake-clock.js';
-import {until} from '../../../base/until.js';
-import {listen} from '../../../../src/kubelet/server/connections/listener.js';
+import {FakeClock} from '../fakes/fake-clock.js';
+import {until} from '../base/until.js';
+import {listen} from '../../src/http-server/listener.js';
 import {
   BODY_LIMIT_MS,
   HEAD_LIMIT_MS,
   IDLE_LIMIT_MS,
   type Exchange,
   type RequestHandler,
-} from '../../../../src/kubelet/server/connections/request-server.js';
-import {TurnQueue} from '../../../../src/kubelet/server/connections/turn-queue.js';
+} from '../../src/http-server/request-server.js';
+import {TurnQueue} from '../../src/http-server/turn-queue.js';
 import {connectClient, HEAD, pipelined} from './http-client.js';
 
 /** Starts a server with the handler and connects a client to it. */

@@ -1,0 +1,137 @@
+import {runInBackground} from '../../../base/async/background-work.js';
+import type {Clock} from '../../../base/clock.js';
+import {changedPods, LiveStream} from './live-stream.js';
+import type {UiSampler, UiSnapshot} from './ui-sampler.js';
+
+/** Share of a core that samples may take. */
+const MAX_LOAD = 0.01;
+/** Longest pause between two samples, in ms. */
+const MAX_PAUSE_MS = 30_000;
+/** Age up to which a sample answers requests that need no newer one, in ms. */
+const FRESH_MS = 10_000;
+
+/** Number of last samples of which the cheapest counts: other work of the process makes samples look costly. */
+const COMPARED_SAMPLES = 5;
+
+/**
+ * Returns the pause before the next sample in ms, so that samples take no more than their share of a core. `costsMs` are the
+ * processor times of the samples so far: the first ones load code, and do not count.
+ */
+export function samplePause(costsMs: readonly number[], pauseMs: number): number {
+  if (costsMs.length < COMPARED_SAMPLES) return pauseMs;
+  const costMs = Math.min(...costsMs.slice(-COMPARED_SAMPLES));
+  return Math.max(pauseMs, Math.min(costMs / MAX_LOAD, MAX_PAUSE_MS));
+}
+
+/** Options of a LiveFeed. */
+export interface LiveFeedOptions {
+  readonly sampler: UiSampler;
+  readonly clock: Clock;
+  /** Shortest pause between two samples, in ms. */
+  readonly pauseMs: number;
+  /** Signal that aborts when the server stops. */
+  readonly signal: AbortSignal;
+  /** Returns the processor time that this process used, in ms. */
+  readonly processorMs: () => number;
+}
+
+/** Samples the nodes while there are streams, once for all of them. */
+export class LiveFeed {
+  readonly #options: LiveFeedOptions;
+  readonly #streams = new Set<LiveStream>();
+  #latest: UiSnapshot | undefined;
+  #sampledAtMs = Number.NEGATIVE_INFINITY;
+  #sampling: Promise<UiSnapshot> | undefined;
+  /** Ends the samples; undefined while there are none. */
+  #running: AbortController | undefined;
+
+  constructor(options: LiveFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Returns a recent sample, or takes one. Rejects with the reason of the run's signal. */
+  async current(): Promise<UiSnapshot> {
+    const {clock} = this.#options;
+    if (this.#latest !== undefined && clock.monotonic() - this.#sampledAtMs < FRESH_MS) return this.#latest;
+    return await this.#sample();
+  }
+
+  /** Calls `read` with a stream of the changes after a sample, and ends the stream when it resolves or rejects. */
+  async open(read: (first: UiSnapshot, stream: LiveStream) => Promise<void>): Promise<void> {
+    const first = await this.current();
+    const stream = new LiveStream();
+    this.#streams.add(stream);
+    // While others watch, a newer sample may have been taken.
+    const state = this.#latest ?? first;
+    this.#start();
+    try {
+      await read(state, stream);
+    } finally {
+      this.#streams.delete(stream);
+      if (this.#streams.size === 0) this.#running?.abort();
+    }
+  }
+
+  /** Takes a sample now, for an action that changed something. */
+  async refresh(): Promise<void> {
+    await this.#sample();
+  }
+
+  #start(): void {
+    if (this.#running !== undefined && !this.#running.signal.aborted) return;
+    const running = new AbortController();
+    this.#running = running;
+    runInBackground('samples of kcri ui', this.#run(running.signal));
+  }
+
+  async #run(stopped: AbortSignal): Promise<void> {
+    const {clock, pauseMs, signal, processorMs} = this.#options;
+    const isOver = (): boolean => stopped.aborted || signal.aborted;
+    const end = new AbortController();
+    const abort = (): void => {
+      end.abort();
+    };
+    stopped.addEventListener('abort', abort, {once: true});
+    signal.addEventListener('abort', abort, {once: true});
+    try {
+      const costsMs: number[] = [];
+      while (!isOver()) {
+        await clock.sleep(samplePause(costsMs, pauseMs), end.signal);
+        const startMs = processorMs();
+        await this.#sample();
+        costsMs.push(processorMs() - startMs);
+        costsMs.splice(0, costsMs.length - COMPARED_SAMPLES);
+      }
+    } catch (error) {
+      if (!isOver()) throw error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Takes a sample, or waits for the one that is being taken, and passes on what changed. */
+  async #sample(): Promise<UiSnapshot> {
+    const sampling = (this.#sampling ??= this.#options.sampler.sample());
+    try {
+      const snapshot = await sampling;
+      if (this.#sampling === sampling) this.#accept(snapshot);
+      return snapshot;
+    } finally {
+      if (this.#sampling === sampling) this.#sampling = undefined;
+    }
+  }
+
+  #accept(snapshot: UiSnapshot): void {
+    const before = this.#latest;
+    if (before === snapshot) return;
+    this.#latest = snapshot;
+    this.#sampledAtMs = this.#options.clock.monotonic();
+    const {nowMs, nodes, podTexts} = snapshot;
+    const change = {
+      nowMs,
+      nodes: JSON.stringify(nodes),
+      pods: changedPods(before?.podTexts ?? new Map<string, string>(), podTexts),
+    };
+    for (const stream of this.#streams) stream.push(change);
+  }
+}

@@ -1,0 +1,151 @@
+import {setMaxListeners} from 'node:events';
+import {createDeadline} from '../../../base/async/deadline.js';
+import {anySignal} from '../../../base/async/any-signal.js';
+import {KcriError, SystemError} from '../../../base/errors.js';
+import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
+import type {RuntimeContext} from '../../../cli/command/contexts.js';
+import {escapeToLine} from '../../../format/escape-controls.js';
+import {parseMemory, parsePressure} from '../../../kubelet/index.js';
+import {valueOf} from '../../doctor/fact.js';
+import type {FileReader} from '../../doctor/readers/file-reader.js';
+import {openFileReader} from '../../doctor/readers/open-file-reader.js';
+import type {UiDisk, UiNode} from '../protocol.js';
+
+/** What a gauge measures of a node. */
+export type NodeMeasurement = Omit<UiNode, 'key' | 'name' | 'failure'>;
+
+/** Time between two measurements of a remote node, whose files are read through ssh, and of file systems, in ms. */
+const REMOTE_PAUSE_MS = 10_000;
+const DISK_PAUSE_MS = 30_000;
+/** Time in which the files of a node must be read, in ms. */
+const TIMEOUT_MS = 5000;
+
+const RESOURCES = ['cpu', 'memory', 'io'] as const;
+
+/** Processor time of all cores together, in ticks. */
+interface CpuTicks {
+  readonly used: number;
+  readonly all: number;
+  readonly cores: number;
+}
+
+/** Measures a node by its files: processor, memory, pressure and file systems. */
+export class NodeGauge {
+  readonly #services: RuntimeContext;
+  #cpu: CpuTicks | undefined;
+  #cpuPercent: number | undefined;
+  #latest: NodeMeasurement = {};
+  #measuredAtMs = Number.NEGATIVE_INFINITY;
+  #disks: readonly UiDisk[] = [];
+  #disksAtMs = Number.NEGATIVE_INFINITY;
+  #runtime: string | undefined;
+
+  constructor(services: RuntimeContext) {
+    this.#services = services;
+  }
+
+  /** Returns what can be measured; never more often than the node can bear. Rejects with the reason of the run's signal. */
+  async measure(): Promise<NodeMeasurement> {
+    const {context, connections, signal} = this.#services;
+    const nowMs = context.clock.monotonic();
+    const pauseMs = connections.remote === undefined ? 0 : REMOTE_PAUSE_MS;
+    if (nowMs - this.#measuredAtMs < pauseMs) return this.#latest;
+    this.#measuredAtMs = nowMs;
+    using deadline = createDeadline(context.clock, TIMEOUT_MS, () => new SystemError('no answer in time'));
+    using either = anySignal(signal, deadline.signal);
+    setMaxListeners(0, either.signal);
+    try {
+      this.#latest = await this.#read(await openFileReader(this.#services, either.signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      // The node itself is reported by its sample.
+      if (!(error instanceof KcriError)) throw error;
+    }
+    return this.#latest;
+  }
+
+  async #read(files: FileReader): Promise<NodeMeasurement> {
+    const [stat, memory, runtime, disks, ...pressures] = await Promise.all([
+      files.text('/proc/stat'),
+      files.text('/proc/meminfo'),
+      this.#readRuntime(),
+      this.#readDisks(files),
+      ...RESOURCES.map(async (resource) => await files.text(`/proc/pressure/${resource}`)),
+    ]);
+    const ticks = parseCpuTicks(valueOf(stat) ?? '');
+    const pressure = RESOURCES.flatMap((resource, index) => {
+      const text = pressures[index] && valueOf(pressures[index]);
+      const share = text === undefined ? undefined : parsePressure(text)?.Some?.Avg10;
+      return share === undefined ? [] : [[resource, share] as const];
+    });
+    return {
+      ...this.#cpuUsage(ticks),
+      ...memoryUsage(valueOf(memory)),
+      ...(disks.length > 0 && {disks}),
+      ...(pressure.length > 0 && {pressure: Object.fromEntries(pressure)}),
+      ...(runtime !== undefined && {runtime}),
+    };
+  }
+
+  #cpuUsage(ticks: CpuTicks | undefined): Pick<NodeMeasurement, 'cores' | 'cpuPercent'> {
+    if (ticks === undefined) return {};
+    const before = this.#cpu;
+    const passed = before === undefined ? 0 : ticks.all - before.all;
+    // Two measurements within a tick of the kernel.
+    if (before === undefined || passed > 0) this.#cpu = ticks;
+    if (before !== undefined && passed > 0)
+      this.#cpuPercent = Math.round(((ticks.used - before.used) / passed) * 1000) / 10;
+    return {cores: ticks.cores, ...(this.#cpuPercent !== undefined && {cpuPercent: this.#cpuPercent})};
+  }
+
+  async #readRuntime(): Promise<string | undefined> {
+    if (this.#runtime !== undefined) return this.#runtime;
+    const {connections, signal} = this.#services;
+    const {runtime} = await connections.default();
+    const {runtimeName, runtimeVersion} = await runtime.version({}, {signal});
+    this.#runtime = escapeToLine(`${runtimeName} ${runtimeVersion}`);
+    return this.#runtime;
+  }
+
+  /** Reads the file systems that pods need: of several directories in one, the first. */
+  async #readDisks(files: FileReader): Promise<readonly UiDisk[]> {
+    const {context, settings} = this.#services;
+    const nowMs = context.clock.monotonic();
+    if (nowMs - this.#disksAtMs < DISK_PAUSE_MS) return this.#disks;
+    this.#disksAtMs = nowMs;
+    const paths = [...new Set([...(await this.#imagePaths()), settings.rootDir, KUBELET_ROOT_DIR, '/'])];
+    const spaces = await Promise.all(paths.map(async (path) => valueOf(await files.space(path))));
+    const disks = spaces.flatMap((space, index): readonly UiDisk[] => {
+      if (space === undefined) return [];
+      const {bytes, availableBytes} = space;
+      return [{name: escapeToLine(paths[index] ?? ''), usedBytes: bytes - availableBytes, totalBytes: bytes}];
+    });
+    const isFirst = ({usedBytes, totalBytes}: UiDisk, index: number): boolean =>
+      disks.findIndex((other) => other.totalBytes === totalBytes && other.usedBytes === usedBytes) === index;
+    this.#disks = disks.filter(isFirst);
+    return this.#disks;
+  }
+
+  async #imagePaths(): Promise<readonly string[]> {
+    const {connections, signal} = this.#services;
+    const {images} = await connections.default();
+    const {imageFilesystems} = await images.imageFsInfo({}, {signal});
+    return imageFilesystems.flatMap(({fsId}) => fsId?.mountpoint ?? []).filter((path) => path !== '');
+  }
+}
+
+/** Parses the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; the guests are in user and nice. */
+export function parseCpuTicks(stat: string): CpuTicks | undefined {
+  const [, line] = /^cpu +([\d ]+)$/m.exec(stat) ?? [];
+  if (line === undefined) return undefined;
+  const ticks = line.split(' ').map(Number).slice(0, 8);
+  const all = ticks.reduce((sum, each) => sum + each, 0);
+  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
+  return {used: all - idle, all, cores: stat.match(/^cpu\d+ /gm)?.length ?? 1};
+}
+
+function memoryUsage(text: string | undefined): Pick<NodeMeasurement, 'memoryBytes' | 'memoryTotalBytes'> {
+  if (text === undefined) return {};
+  const {workingSetBytes, memoryBytes} = parseMemory(text);
+  return {memoryBytes: Number(workingSetBytes), memoryTotalBytes: Number(memoryBytes)};
+}

@@ -1,0 +1,193 @@
+import {hostname} from 'node:os';
+import {containersOf} from '../../../api/pod-containers.js';
+import {KcriError} from '../../../base/errors.js';
+import type {CommandContext, SignalContext, EnvironmentContext} from '../../../cli/command/contexts.js';
+import {escapeToLine} from '../../../format/escape-controls.js';
+import type {ShownPod} from '../../pods/listed-pod.js';
+import {TopActions} from '../../top/actions/top-actions.js';
+import type {NodeSample} from '../../top/metrics/top-node.js';
+import {
+  failureText,
+  type NodeFailure,
+  type SampledNodes,
+  type TopNodes,
+} from '../../top/metrics/top-nodes.js';
+import {computeTopGroups, podKeyOf, type TopGroup, type TopItem} from '../../top/model/top-item.js';
+import {shortCause} from '../../why/short-cause.js';
+import type {UiHistory, UiNode, UiPod} from '../protocol.js';
+import {NodeGauge, type NodeMeasurement} from './node-gauge.js';
+import {RowHistory} from './row-history.js';
+import {isFine, podTone, uiPod} from './ui-rows.js';
+
+/** A pod, or one of its containers, to read or to change. */
+export interface UiTarget {
+  readonly item: TopItem;
+  readonly shown: ShownPod;
+  /** The container of the row, or all containers of the pod. */
+  readonly containers: readonly TopItem[];
+  readonly actions: TopActions;
+  /** Services with connections to the node. */
+  readonly services: CommandContext;
+}
+
+/** All nodes and pods at one point in time. */
+export interface UiSnapshot {
+  readonly nowMs: number;
+  readonly nodes: readonly UiNode[];
+  /** Pods in JSON, by key. */
+  readonly podTexts: ReadonlyMap<string, string>;
+  /** Pods and containers by key. */
+  readonly targets: ReadonlyMap<string, UiTarget>;
+  /** Services with connections to the nodes, by key; of nodes that answered once. */
+  readonly nodeServices: ReadonlyMap<string, CommandContext>;
+}
+
+/** Returns the key of a node. */
+export const nodeKey = (name: string): string => `node ${name}`;
+
+/** Samples the nodes for the page. */
+export class UiSampler {
+  readonly #services: EnvironmentContext & SignalContext;
+  readonly #nodes: TopNodes;
+  readonly #history = new RowHistory();
+  /** Actions and gauges by the services with connections to a node. */
+  readonly #actions = new WeakMap<CommandContext, TopActions>();
+  readonly #gauges = new WeakMap<CommandContext, NodeGauge>();
+  /** The last samples, for a time at which the only node cannot be sampled. */
+  #samples: readonly NodeSample[] = [];
+
+  constructor(services: EnvironmentContext & SignalContext, nodes: TopNodes) {
+    this.#services = services;
+    this.#nodes = nodes;
+  }
+
+  /** Recent usage of all rows. */
+  get history(): Readonly<Record<string, UiHistory>> {
+    return this.#history.rows;
+  }
+
+  /** Takes a sample. A node that fails has its last pods and an error. Rejects with the reason of the run's signal. */
+  async sample(): Promise<UiSnapshot> {
+    const {samples, failures, nowMs} = await this.#sampleNodes();
+    const groups = computeTopGroups(samples, (key) => this.#history.lastCpu(key));
+    const nodes = await this.#describeNodes(samples, failures);
+    this.#record(groups, nodes, nowMs);
+    return {
+      nowMs,
+      nodes,
+      podTexts: podTexts(groups, {samples, nowMs, nameOf: (node) => this.#nameOf(node)}),
+      targets: this.#targets(samples, groups),
+      nodeServices: new Map(samples.map(({node, services}) => [nodeKey(this.#nameOf(node)), services])),
+    };
+  }
+
+  async #sampleNodes(): Promise<SampledNodes> {
+    try {
+      const sampled = await this.#nodes.sample({isPatient: false});
+      this.#samples = sampled.samples;
+      return sampled;
+    } catch (error) {
+      const {context, signal} = this.#services;
+      signal.throwIfAborted();
+      if (!(error instanceof KcriError)) throw error;
+      return {
+        samples: this.#samples.map((sample) => ({...sample, isStale: true})),
+        failures: [{node: undefined, error}],
+        nowMs: context.clock.now(),
+      };
+    }
+  }
+
+  #nameOf(node: string | undefined): string {
+    return node ?? this.#nodes.remoteName ?? hostname();
+  }
+
+  async #describeNodes(
+    samples: readonly NodeSample[],
+    failures: readonly NodeFailure[],
+  ): Promise<readonly UiNode[]> {
+    return await Promise.all(
+      this.#nodes.names.map(async (node): Promise<UiNode> => {
+        const name = this.#nameOf(node);
+        const sample = samples.find((each) => each.node === node);
+        const failure = failures.find((each) => each.node === node);
+        const measured = sample === undefined || sample.isStale ? {} : await this.#measure(sample.services);
+        return {
+          key: nodeKey(name),
+          name: escapeToLine(name),
+          ...(failure !== undefined && {failure: escapeToLine(failureText(failure))}),
+          ...measured,
+        };
+      }),
+    );
+  }
+
+  async #measure(services: CommandContext): Promise<NodeMeasurement> {
+    const gauge = this.#gauges.get(services) ?? new NodeGauge(services);
+    this.#gauges.set(services, gauge);
+    return await gauge.measure();
+  }
+
+  #record(groups: readonly TopGroup[], nodes: readonly UiNode[], nowMs: number): void {
+    const items = groups.flatMap(({pod, containers}) => [pod, ...containers]);
+    const stale = items.filter(({isStale}) => isStale).map(({key}) => key);
+    const failed = nodes.filter(({failure}) => failure !== undefined).map(({key}) => key);
+    this.#history.record([...nodes, ...items], new Set([...stale, ...failed]), nowMs);
+  }
+
+  #targets(samples: readonly NodeSample[], groups: readonly TopGroup[]): ReadonlyMap<string, UiTarget> {
+    const pods = new Map(
+      samples.flatMap(({node, services, shown}) => {
+        const actions = this.#actions.get(services) ?? new TopActions(services);
+        this.#actions.set(services, actions);
+        return shown.map((each) => [podKeyOf(node, each.listed.uid), {shown: each, services, actions}]);
+      }),
+    );
+    return new Map(
+      groups.flatMap(({pod, containers}) => {
+        const found = pods.get(pod.podKey);
+        if (found === undefined) return [];
+        const rows = [{item: pod, containers}, ...containers.map((item) => ({item, containers: [item]}))];
+        return rows.map((row) => [row.item.key, {...row, ...found}] as const);
+      }),
+    );
+  }
+}
+
+function podTexts(
+  groups: readonly TopGroup[],
+  {
+    samples,
+    nowMs,
+    nameOf,
+  }: {
+    readonly samples: readonly NodeSample[];
+    readonly nowMs: number;
+    readonly nameOf: (node: string | undefined) => string;
+  },
+): ReadonlyMap<string, string> {
+  const shown = samples.flatMap((sample) => sample.shown);
+  return new Map(
+    groups.map((group, index): readonly [string, string] => {
+      const row = podOf(group, shown[index], {node: nameOf(group.pod.node), nowMs});
+      return [row.key, JSON.stringify(row)];
+    }),
+  );
+}
+
+function podOf(
+  group: TopGroup,
+  shown: ShownPod | undefined,
+  {node, nowMs}: {readonly node: string; readonly nowMs: number},
+): UiPod {
+  const images = new Map(
+    shown === undefined ? [] : containersOf(shown.pod).map(({name, image = ''}) => [name, image]),
+  );
+  const isExplained = shown !== undefined && !isFine(podTone(group.pod));
+  const why = isExplained ? shortCause(shown, nowMs) : '<none>';
+  return uiPod(group, {
+    node: escapeToLine(node),
+    image: (container) => images.get(container) ?? '',
+    ...(why !== '<none>' && {why}),
+  });
+}
