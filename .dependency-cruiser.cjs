@@ -105,6 +105,19 @@ module.exports = {
       from: {path: '^src/kubelet/', pathNot: [SERVER, '^src/kubelet/index\\.ts$']},
       to: {path: SERVER},
     },
+    {
+      name: 'ui-page-runs-in-browsers',
+      severity: 'error',
+      comment: 'It shares only pure functions and the types of its server with the program.',
+      from: {path: '^src/ui-page/'},
+      to: {path: '^src/', pathNot: ['^src/(ui-page|format)/', '^src/features/ui/protocol\\.ts$']},
+    },
+    {
+      name: 'nothing-imports-ui-page',
+      severity: 'error',
+      from: {path: '^src/', pathNot: '^src/ui-page/'},
+      to: {path: '^src/ui-page/'},
+    },
     {name: 'no-cycles', severity: 'error', from: {}, to: {circular: true}},
     {
       name: 'folders-have-no-cycles',

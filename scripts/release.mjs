@@ -50,7 +50,7 @@ async function release(folder, targets, hasPackages) {
 
 async function releaseExecutables({folder, targets, hasPackages, scratch, manifest, time, describe}) {
   const {files, metafile} = await buildBinaries(targets, {folder: scratch});
-  const packages = listPackages(ROOT, modulesIn(metafile));
+  const packages = listPackages(ROOT, [...modulesIn(metafile), ...(await modulesOfPage())]);
   for (const [index, target] of targets.entries()) {
     const program = files[index];
     const runtime = {...BUN.packages[target], version: BUN.version, components: BUN_COMPONENTS};
@@ -83,9 +83,14 @@ async function packForNpm(folder) {
 /** Returns the packages in the bundle of the npm package, by bundling again. */
 async function packagesOfBundle() {
   return await withFolder(async (folder) => {
-    const modules = bundledModules(await bundle(join(folder, 'quick')));
-    return listPackages(ROOT, [...modules, ...(await bundleUi(ROOT, join(folder, 'ui')))]);
+    const modules = bundledModules(await bundle(folder));
+    return listPackages(ROOT, [...modules, ...(await modulesOfPage())]);
   });
+}
+
+/** Returns the modules of the page of `kcri ui`, by bundling it again. */
+async function modulesOfPage() {
+  return await withFolder(async (folder) => await bundleUi(ROOT, folder));
 }
 
 async function withFolder(use) {

@@ -25,6 +25,7 @@ const PROGRAMS = [
   {anyOf: ['ssh'], aptPackage: 'openssh-client'},
   {anyOf: ['valgrind'], aptPackage: 'valgrind'},
   {anyOf: ['rpmbuild'], aptPackage: 'rpm'},
+  {anyOf: ['chromium'], aptPackage: 'chromium'},
 ];
 
 /**

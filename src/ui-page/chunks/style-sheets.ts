@@ -4,7 +4,7 @@
  */
 function createElement(tag: string): HTMLElement {
   if (tag === 'style') return createSheetElement();
-  const element = Document.prototype.createElement.call(document, tag);
+  const element = createPlain(tag);
   if (tag === 'span') {
     element.setAttribute = (name, value) => {
       if (name === 'style') element.style.cssText = value;
@@ -13,6 +13,9 @@ function createElement(tag: string): HTMLElement {
   }
   return element;
 }
+
+/** Calls the browser's own function, while `document.createElement` is another. */
+const createPlain: (tag: string) => HTMLElement = document.createElement.bind(document);
 
 /** Returns the document with another `createElement`. */
 export function documentForTerminal(): Document {
@@ -38,8 +41,12 @@ export function withOwnElements(run: () => void): void {
 function createSheetElement(): HTMLElement {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);
-  const element = Document.prototype.createElement.call(document, 'span');
-  Object.defineProperty(element, 'textContent', {set: (css: string) => sheet.replaceSync(css)});
+  const element = createPlain('span');
+  Object.defineProperty(element, 'textContent', {
+    set: (css: string) => {
+      sheet.replaceSync(css);
+    },
+  });
   element.remove = () => {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((each) => each !== sheet);
     Element.prototype.remove.call(element);

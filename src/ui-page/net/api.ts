@@ -74,10 +74,10 @@ export class Api {
     const query = new URLSearchParams({key, columns: String(columns), rows: String(rows)});
     const url = new URL(`api/exec?${query}`, location.href);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    return new WebSocket(url, [`kcri.session.${this.session.key}`]);
+    return new WebSocket(url, ['kcri.terminal', `kcri.session.${this.session.key}`]);
   }
 
-  async #send(path: string, query: Readonly<Record<string, string>>, init: RequestInit): Promise<Response> {
+  async #send(path: string, query: Readonly<Record<string, string>>, init: PlainRequest): Promise<Response> {
     const search = new URLSearchParams(query).toString();
     const headers = {...init.headers, Authorization: `Bearer ${this.session.key}`};
     try {
@@ -89,6 +89,9 @@ export class Api {
     }
   }
 }
+
+/** Options of a request, with headers as an object. */
+type PlainRequest = RequestInit & {readonly headers?: Readonly<Record<string, string>>};
 
 function bodyOf({body}: Response): ReadableStream<Uint8Array> {
   if (body === null) throw new RequestError('the answer has no body', 0);

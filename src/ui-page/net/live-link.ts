@@ -37,7 +37,6 @@ export async function followLive(api: Api, listener: LinkListener, signal: Abort
     const pauseMs = backOffMs(failures);
     listener.onState({kind: 'waiting', reason: reason.message, retryAtMs: Date.now() + pauseMs});
     await pauseOrOnline(pauseMs, signal);
-    if (signal.aborted) return;
   }
 }
 

@@ -1,7 +1,8 @@
 import type {JSX} from 'preact';
 import {useCallback, useMemo, useState} from 'preact/hooks';
 import type {TableRow} from '../model/arrange.js';
-import {INITIAL_TABLE, type ConfirmedAction} from '../model/table-state.js';
+import type {Route} from '../model/route.js';
+import {INITIAL_TABLE, type ConfirmedAction, type TableState} from '../model/table-state.js';
 import type {Api} from '../net/api.js';
 import {ConfirmDialog} from './confirm-dialog.js';
 import {HelpDialog} from './help-dialog.js';
@@ -56,9 +57,7 @@ export function App({api}: {readonly api: Api}): JSX.Element {
           <p class="muted startup">Reading the nodes…</p>
         ) : (
           <PageProvider value={page}>
-            {route.view === 'pods' && <PodsPage table={table} setTable={setTable} />}
-            {route.view === 'pod' && <PodPage key={route.key} route={route} />}
-            {route.view === 'node' && <NodePage key={route.key} nodeKey={route.key} />}
+            <View route={route} table={table} setTable={setTable} />
             {question !== undefined && (
               <ConfirmDialog
                 {...question}
@@ -77,6 +76,25 @@ export function App({api}: {readonly api: Api}): JSX.Element {
       </p>
     </>
   );
+}
+
+function View({
+  route,
+  table,
+  setTable,
+}: {
+  readonly route: Route;
+  readonly table: TableState;
+  readonly setTable: (change: (before: TableState) => TableState) => void;
+}): JSX.Element {
+  switch (route.view) {
+    case 'pods':
+      return <PodsPage table={table} setTable={setTable} />;
+    case 'pod':
+      return <PodPage key={route.key} route={route} />;
+    case 'node':
+      return <NodePage key={route.key} nodeKey={route.key} />;
+  }
 }
 
 /** Moves the focus, since the address names the view. */

@@ -3,9 +3,8 @@ import type {UiEvent} from '../../features/ui/protocol.js';
 import {ageText, nameText} from '../model/format.js';
 import {useLoaded} from './hooks.js';
 import {usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
 import {LoadedView} from './small-parts.js';
-import {summaryOf} from './status-tab.js';
+import {summaryOf, type TabProps} from './tab-props.js';
 
 /** Events of a pod, the newest first. */
 export function EventsTab({pod}: TabProps): JSX.Element {

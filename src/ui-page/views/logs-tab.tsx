@@ -1,12 +1,11 @@
-import type {JSX} from 'preact';
-import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import type {JSX, RefObject} from 'preact';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {ContainerChoice} from './container-choice.js';
 import {useKeys} from './hooks.js';
-import {LogLines} from './log-lines.js';
+import {LogView} from './log-view.js';
 import {usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
-import {ErrorText} from './small-parts.js';
 import {useLog} from './use-log.js';
+import type {TabProps} from './tab-props.js';
 
 /** Number of lines from the end with which a log starts. */
 const TAIL = 1000;
@@ -18,6 +17,7 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
   const [attempt, setAttempt] = useState(0);
+  const retry = (): void => setAttempt(attempt + 1);
   const restarts = pod.containers.reduce((sum, each) => sum + each.restarts, 0);
   const readRestarts = useRef(restarts);
   const log = useLog(
@@ -26,17 +26,13 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
     {follow, attempt: String(attempt)},
   );
   const view = useRef<HTMLDivElement>(null);
-  const lastTop = useRef(0);
   const searchInput = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // The log of a container that has ended goes on in the next one.
     if (!log.hasEnded || previous || readRestarts.current === restarts) return;
     readRestarts.current = restarts;
-    setAttempt(attempt + 1);
+    retry();
   }, [log.hasEnded, restarts]);
-  useLayoutEffect(() => {
-    if (follow) view.current?.scrollTo(0, view.current.scrollHeight);
-  }, [log, follow]);
   const step = useSearchSteps(view, search);
   const move = (direction: 1 | -1): void => {
     setFollow(false);
@@ -57,50 +53,40 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
           <input type="checkbox" checked={previous} onInput={() => setPrevious(!previous)} />
           Previous
         </label>
-        <input
-          ref={searchInput}
-          type="search"
-          aria-label="Search in the log"
-          placeholder="Search"
-          value={search}
-          onInput={({currentTarget: {value}}) => setSearch(value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') move(event.shiftKey ? -1 : 1);
-            if (event.key === 'Escape') event.currentTarget.blur();
-          }}
-        />
+        <SearchInput inputRef={searchInput} search={search} onSearch={setSearch} onMove={move} />
         <button type="button" aria-pressed={follow} onClick={() => setFollow(!follow)}>
           {follow ? 'Following' : 'Paused'}
         </button>
       </div>
-      <div
-        ref={view}
-        class="log"
-        tabIndex={0}
-        role="log"
-        aria-live="off"
-        aria-label="Log"
-        onScroll={({currentTarget: {scrollHeight, scrollTop, clientHeight}}) => {
-          // Lines at the end move the text too: only scrolling up stops following.
-          const isUp = scrollTop < lastTop.current;
-          lastTop.current = scrollTop;
-          if (scrollHeight - scrollTop - clientHeight < 4) setFollow(true);
-          else if (isUp) setFollow(false);
-        }}
-      >
-        {log.dropped > 0 && <p class="muted">{log.dropped} older lines are not kept</p>}
-        <LogLines log={log} search={search} />
-        {log.error !== undefined && <ErrorText error={log.error} />}
-        {log.hasEnded && (
-          <p class="muted">
-            {log.lines.length === 0 && log.rest === '' ? 'No output. ' : 'The log has ended. '}
-            <button type="button" class="link" onClick={() => setAttempt(attempt + 1)}>
-              Read again
-            </button>
-          </p>
-        )}
-      </div>
+      <LogView viewRef={view} log={log} search={search} follow={follow} onFollow={setFollow} onRetry={retry} />
     </>
+  );
+}
+
+function SearchInput({
+  inputRef,
+  search,
+  onSearch,
+  onMove,
+}: {
+  readonly inputRef: RefObject<HTMLInputElement>;
+  readonly search: string;
+  readonly onSearch: (search: string) => void;
+  readonly onMove: (direction: 1 | -1) => void;
+}): JSX.Element {
+  return (
+    <input
+      ref={inputRef}
+      type="search"
+      aria-label="Search in the log"
+      placeholder="Search"
+      value={search}
+      onInput={({currentTarget: {value}}) => onSearch(value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') onMove(event.shiftKey ? -1 : 1);
+        if (event.key === 'Escape') event.currentTarget.blur();
+      }}
+    />
   );
 }
 

@@ -2,8 +2,8 @@ import type {JSX} from 'preact';
 import {useState} from 'preact/hooks';
 import {useLoaded} from './hooks.js';
 import {usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
 import {LoadedView} from './small-parts.js';
+import type {TabProps} from './tab-props.js';
 
 /** Effective manifest of a pod, with the origin of each field. */
 export function ManifestTab({pod}: TabProps): JSX.Element {
@@ -16,7 +16,7 @@ export function ManifestTab({pod}: TabProps): JSX.Element {
         <>
           <label class="check">
             <input type="checkbox" checked={hasOrigins} onInput={() => setHasOrigins(!hasOrigins)} />
-            Show where values that are not in the manifest come from
+            Show the origins of values
           </label>
           <div class="code manifest" tabIndex={0} role="group" aria-label="Manifest">
             {lines.map(({text, origin}, index) => (

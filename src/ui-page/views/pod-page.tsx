@@ -11,18 +11,10 @@ import {allowHint, isAllowed, usePage} from './page-context.js';
 import {ShellTab} from './shell-tab.js';
 import {StateText} from './small-parts.js';
 import {StatusTab} from './status-tab.js';
+import type {TabProps} from './tab-props.js';
 import {TimelineTab} from './timeline-tab.js';
 
 type PodRoute = Extract<Route, {readonly view: 'pod'}>;
-
-/** Properties of a tab of a pod's page. */
-export interface TabProps {
-  readonly pod: UiPod;
-  /** Name of the container that the address names. */
-  readonly container: string | undefined;
-  /** Changes the container. */
-  readonly onContainer: (name: string | undefined) => void;
-}
 
 const TABS: Readonly<Record<PodTab, readonly [title: string, view: (props: TabProps) => JSX.Element]>> = {
   status: ['Status', StatusTab],
@@ -73,10 +65,9 @@ export function PodPage({route}: {readonly route: PodRoute}): JSX.Element {
           key={route.tab}
           pod={pod}
           container={route.container}
-          onContainer={(name) => {
-            const {container: _before, ...rest} = route;
-            location.replace(formatRoute(name === undefined ? rest : {...rest, container: name}));
-          }}
+          onContainer={(name) =>
+            location.replace(formatRoute({view: 'pod', key: route.key, tab: route.tab, ...(name !== undefined && {container: name})}))
+          }
         />
       </div>
     </>

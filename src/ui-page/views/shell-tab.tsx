@@ -2,7 +2,7 @@ import type {JSX} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {ContainerChoice} from './container-choice.js';
 import {allowHint, isAllowed, usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
+import type {TabProps} from './tab-props.js';
 
 /** Terminal with a shell in a container. */
 export function ShellTab({pod, container, onContainer}: TabProps): JSX.Element {

@@ -4,9 +4,9 @@ import {ageText, nameText, percentText, sizeText} from '../model/format.js';
 import {formatRoute} from '../model/route.js';
 import {useLoaded} from './hooks.js';
 import {usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
 import {LoadedView, StateText} from './small-parts.js';
 import {UsageCharts} from './usage-charts.js';
+import {summaryOf, type TabProps} from './tab-props.js';
 
 /** Status of a pod: why it is so, usage, containers, and its description. */
 export function StatusTab({pod}: TabProps): JSX.Element {
@@ -35,11 +35,6 @@ export function StatusTab({pod}: TabProps): JSX.Element {
       </section>
     </>
   );
-}
-
-/** Returns a text that differs when the pod's status does. */
-export function summaryOf(pod: UiPod): string {
-  return [pod, ...pod.containers].map(({state, ready, restarts}) => `${state} ${ready} ${restarts}`).join();
 }
 
 function Containers({pod}: {readonly pod: UiPod}): JSX.Element {

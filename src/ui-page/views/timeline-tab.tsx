@@ -1,9 +1,8 @@
 import type {JSX} from 'preact';
 import {useLoaded} from './hooks.js';
 import {usePage} from './page-context.js';
-import type {TabProps} from './pod-page.js';
 import {LoadedView} from './small-parts.js';
-import {summaryOf} from './status-tab.js';
+import {summaryOf, type TabProps} from './tab-props.js';
 
 /** Phases of a pod's life as a picture. As an image it cannot run scripts, whatever is in it. */
 export function TimelineTab({pod}: TabProps): JSX.Element {

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {WebSocketServer, type WebSocket} from 'ws';
 import type {
   DoctorAnswer,
@@ -59,11 +59,11 @@ export class FakeUiServer implements AsyncDisposable {
   private constructor(content: FakeUiContent) {
     this.content = content;
     this.#server = createServer((request, response) => void this.#answer(request, response));
-    this.#server.on('upgrade', (request, socket, head) =>
-      this.#terminals.handleUpgrade(request, socket, head, (terminal) =>
-        this.#serveTerminal(terminal, request),
-      ),
-    );
+    this.#server.on('upgrade', (request, socket, head) => {
+      this.#terminals.handleUpgrade(request, socket, head, (terminal) => {
+        this.#serveTerminal(terminal, request);
+      });
+    });
   }
 
   static async start(content: Partial<FakeUiContent> = {}): Promise<FakeUiServer> {
@@ -112,34 +112,27 @@ export class FakeUiServer implements AsyncDisposable {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const {pathname, searchParams} = new URL(request.url ?? '/', 'http://fake');
-    if (this.isCut) {
-      request.destroy();
-      return;
-    }
-    if (!pathname.startsWith('/api/')) return await sendFile(pathname, response);
-    if (pathname === '/api/session') return this.#openSession(await bodyOf(request), response);
-    if (this.hasForgotten || request.headers.authorization !== 'Bearer session-key')
-      return sendError(response, 401, 'this session has ended');
-    switch (pathname) {
-      case '/api/live':
-        return this.#serveLive(response);
-      case '/api/logs':
-        return this.#serveLog(response);
-      case '/api/pod':
-        return sendJson(response, this.content.parts[searchParams.get('part') as keyof PodParts]);
-      case '/api/node':
-        return sendJson(response, this.content.node);
-      case '/api/doctor':
-        return sendJson(response, this.content.doctor);
-      default:
-        return await this.#act(pathname.slice('/api/'.length) as UiAction, request, response);
-    }
+    if (this.isCut) request.destroy();
+    else if (!pathname.startsWith('/api/')) await sendFile(pathname, response);
+    else if (pathname === '/api/session') this.#openSession(await bodyOf(request), response);
+    else if (this.hasForgotten || request.headers.authorization !== 'Bearer session-key')
+      sendError(response, 401, 'this session has ended');
+    else if (request.method === 'POST') await this.#act(pathname.slice('/api/'.length), request, response);
+    else if (pathname === '/api/live') this.#serveLive(response);
+    else if (pathname === '/api/logs') this.#serveLog(response);
+    else sendJson(response, this.#detailsOf(pathname, searchParams.get('part')));
+  }
+
+  #detailsOf(pathname: string, part: string | null): unknown {
+    const {parts, node, doctor} = this.content;
+    if (pathname === '/api/pod') return parts[part as keyof PodParts];
+    return pathname === '/api/node' ? node : doctor;
   }
 
   #openSession(body: string, response: ServerResponse): void {
     const {token} = JSON.parse(body) as {readonly token: string};
-    if (token !== 'one-time') return sendError(response, 401, 'the link has been used');
-    sendJson(response, {key: 'session-key', version: '1.0.0', allowed: this.content.allowed});
+    if (token !== 'one-time') sendError(response, 401, 'the link has been used');
+    else sendJson(response, {key: 'session-key', version: '1.0.0', allowed: this.content.allowed});
   }
 
   #serveLive(response: ServerResponse): void {
@@ -161,11 +154,12 @@ export class FakeUiServer implements AsyncDisposable {
     response.write(this.content.log);
   }
 
-  async #act(action: UiAction, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #act(action: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const {key} = JSON.parse(await bodyOf(request)) as {readonly key: string};
-    if (!this.content.allowed.includes(action)) return sendError(response, 403, `${action} is not allowed`);
-    this.actions.push(`${action} ${key}`);
-    response.writeHead(204).end();
+    if (this.content.allowed.some((each) => each === action)) {
+      this.actions.push(`${action} ${key}`);
+      response.writeHead(204).end();
+    } else sendError(response, 403, `${action} is not allowed`);
   }
 
   #serveTerminal(terminal: WebSocket, request: IncomingMessage): void {
@@ -206,8 +200,7 @@ function emptyContent(): FakeUiContent {
 
 async function sendFile(pathname: string, response: ServerResponse): Promise<void> {
   const name = pathname === '/' ? 'index.html' : pathname.slice(1);
-  if (!/^[\w-]+\.(?:html|js|css)$/.test(name)) return sendError(response, 404, 'not found');
-  const data = await readFile(join(import.meta.dirname, '../../../dist/ui', name));
+  const data = await readFile(join(import.meta.dirname, '../../../dist/ui', basename(name)));
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '';
   response.writeHead(200, {'Content-Type': type, 'Content-Security-Policy': POLICY}).end(data);
 }
