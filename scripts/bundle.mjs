@@ -78,7 +78,9 @@ if (fileURLToPath(import.meta.url) === process.argv[1]) {
   // From now on dist is not what `npm test` last built.
   for (const stamp of ['.built', '.built-executables']) rmSync(join(ROOT, 'dist', stamp), {force: true});
   removeOrphans(ROOT);
-  const modules = [...bundledModules(await bundle()), ...(await bundleUi(ROOT))];
+  // The bundle contains the page.
+  const ofPage = await bundleUi(ROOT);
+  const modules = [...bundledModules(await bundle()), ...ofPage];
   const packages = listPackages(ROOT, modules);
   await bundleLibrary(ROOT);
   writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));

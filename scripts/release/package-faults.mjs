@@ -9,7 +9,6 @@ const EXPECTED = [
   /^bin\/(?:kcri\.js|package\.json)$/,
   /^dist\/quick\/[\w-]+\.cjs$/,
   /^dist\/library\/[\w-]+\.js$/,
-  /^dist\/ui\/(?:index\.html|app\.css|[\w-]+\.js)$/,
   /^dist\/(?:cri|base)\/(?:[\w-]+\/)*[\w-]+\.d\.ts$/,
   /^dist\/THIRD-PARTY-NOTICES\.txt$/,
   /^dist\/man\/kcri[\w-]*\.1\.gz$/,
