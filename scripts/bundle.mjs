@@ -78,9 +78,10 @@ if (fileURLToPath(import.meta.url) === process.argv[1]) {
   // From now on dist is not what `npm test` last built.
   for (const stamp of ['.built', '.built-executables']) rmSync(join(ROOT, 'dist', stamp), {force: true});
   removeOrphans(ROOT);
-  // The bundle contains the files of the page.
-  const pageModules = await bundleUi(ROOT);
-  const packages = listPackages(ROOT, [...bundledModules(await bundle()), ...pageModules]);
+  // The bundle contains the page.
+  const ofPage = await bundleUi(ROOT);
+  const modules = [...bundledModules(await bundle()), ...ofPage];
+  const packages = listPackages(ROOT, modules);
   await bundleLibrary(ROOT);
   writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));
   await writeManual();

@@ -1,5 +1,6 @@
-import {readFileSync} from 'node:fs';
+import {readdirSync, readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import {commandPaths} from './commands.mjs';
 import {CRICTL_HELP} from './help.mjs';
 
@@ -16,6 +17,7 @@ export function replacements(root, helpTexts) {
   const sources = {
     [join(root, 'src/cli/catalog/command-files.ts')]: () => commandTable(root),
     [join(root, 'src/cli/process/program-version.ts')]: () => versionSource(root),
+    [join(root, 'src/features/ui/page-files.ts')]: () => pageFilesSource(root),
     [join(program, 'help.ts')]: () => helpSource(helpTexts),
   };
   return {
@@ -41,7 +43,7 @@ export function replacements(root, helpTexts) {
         contents: `export {${await namesIn(path)}} from ${JSON.stringify(path)};`,
         resolveDir: root,
       }));
-      build.onLoad({filter: /\/src\/(cli|program)\/([\w-]+\/)?[\w-]+\.ts$/}, ({path}) =>
+      build.onLoad({filter: /\/src\/(cli|program|features\/ui)\/([\w-]+\/)?[\w-]+\.ts$/}, ({path}) =>
         path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: dirname(path)} : undefined,
       );
     },
@@ -78,4 +80,14 @@ function lazyTable(imports) {
 function versionSource(root) {
   const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return `export const programVersion = () => ${JSON.stringify(version)};`;
+}
+
+/** Returns a module with the files of the page of `kcri ui`, which must be built (ui.mjs): executables have no files beside them. */
+function pageFilesSource(root) {
+  const folder = join(root, 'dist/ui');
+  const files = readdirSync(folder)
+    .sort()
+    .map((name) => [name, gzipSync(readFileSync(join(folder, name)), {level: 9}).toString('base64')]);
+  return `const files = ${JSON.stringify(files)};
+    export const readPageFiles = async () => new Map(files.map(([name, text]) => [name, Buffer.from(text, 'base64')]));`;
 }

@@ -1,11 +1,13 @@
 /** The public interface of the kubelet: the only module of it that commands import. */
 export type {CpuShare} from './managers/cpu/list-cpu-shares.js';
 export {
+  readCpuOwners,
   readCpuShares,
   readExclusiveCpus,
   readNodeCpus,
   type ExclusiveCpus,
   type NodeCpus,
+  type OwnedCpu,
 } from './pods/node-managers/read-exclusive-cpus.js';
 export {readAbandonedNode, readNode, type NodeAndRuntime} from './pods/registry/read-node.js';
 export {openPodRegistry} from './pods/registry/open-pod-registry.js';

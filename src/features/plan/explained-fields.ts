@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import type {ChalkInstance} from 'chalk';
 import type {Document} from 'yaml';
 import {escapeToLine} from '../../format/escape-controls.js';
@@ -53,6 +54,39 @@ export async function explainedYaml(data: unknown, parts: readonly PartExplanati
   for (const {at, fields} of parts)
     for (const {path, text} of fields) addComment(document, [...at, ...path], ` ${escapeToLine(text)}`);
   return document.toString({lineWidth: 0}).trimEnd();
+}
+
+/** A line of a document, with the explanation of its value if there is one. */
+export interface ExplainedLine {
+  readonly text: string;
+  readonly origin?: string;
+}
+
+/** Formats data as lines of YAML with explanations beside them; a list has its explanation at its first line. */
+export async function explainedLines(
+  data: unknown,
+  parts: readonly PartExplanations[],
+): Promise<readonly ExplainedLine[]> {
+  const texts = parts.flatMap(({fields}) => fields.map(({text}) => text));
+  // Values cannot contain it: what they contain does not end with a mark that they cannot know.
+  const mark = `kcri-${randomUUID()}-`;
+  let index = 0;
+  const marked = parts.map(({at, fields}) => ({
+    at,
+    fields: fields.map((field) => ({...field, text: `${mark}${index++}`})),
+  }));
+  const comment = new RegExp(`^(.*?) ?#  ?${mark}(\\d+)$`);
+  const lines: ExplainedLine[] = [];
+  // A comment of its own line is about the next one.
+  let before: string | undefined;
+  for (const line of (await explainedYaml(data, marked)).split('\n')) {
+    const [, text = line, number] = comment.exec(line) ?? [];
+    const origin = number === undefined ? before : escapeToLine(texts[Number(number)] ?? '');
+    before = undefined;
+    if (number !== undefined && text.trim() === '') before = origin;
+    else lines.push({text: escapeToLine(text), ...(origin !== undefined && {origin})});
+  }
+  return lines;
 }
 
 function addComment(document: Document, path: readonly PathSegment[], comment: string): void {

@@ -3,12 +3,10 @@ import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-for
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
 import {readRecording} from '../../recording/lines/read-recording.js';
-import {podUid} from '../../cri/index.js';
 import {PodReader} from '../pods/pod-reader.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
-import {collectFacts, readSteps} from './collect-facts.js';
-import {computeMedians, computeTimeline, type Medians} from './compute-timeline.js';
-import type {Timeline} from './phase.js';
+import {computeMedians} from './compute-timeline.js';
+import {COMPARED_PODS, computeTimelines, type Timelines} from './pod-timelines.js';
 import {recordingTimelines} from './recording-timelines.js';
 import {timelineJson, timelineTable} from './timeline-output.js';
 import type {TimelineFileFlags} from './write-timelines.js';
@@ -18,18 +16,9 @@ export const TIMELINE_FORMATS = ['table', 'json', 'yaml'] as const;
 
 type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]>;
 
-/** Number of other pods whose phases count for the medians. */
-const COMPARED_PODS = 40;
-
 /** Flags of `timeline`. */
 export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues, TimelineFileFlags {
   readonly from?: readonly string[] | undefined;
-}
-
-/** Timelines to show, with the node's medians. */
-interface Timelines {
-  readonly timelines: readonly Timeline[];
-  readonly medians: Medians;
 }
 
 /** Prints the lives of pods, or of the pods of a recording. Rejects with KcriError. */
@@ -84,10 +73,10 @@ async function readPodTimelines(
   const all = await reader.select([], {});
   const uids = new Set(selected.map(({uid}) => uid));
   const others = all.filter(({uid}) => !uids.has(uid)).slice(0, COMPARED_PODS);
-  const shown = await reader.observe([...selected, ...others]);
-  const stepsOf = await readSteps(services);
-  const timelines = (await collectFacts({services, reader, stepsOf}, shown)).map(computeTimeline);
-  return {timelines: timelines.filter(({uid}) => uids.has(podUid(uid))), medians: computeMedians(timelines)};
+  return await computeTimelines(services, reader, {
+    shown: await reader.observe([...selected, ...others]),
+    uids,
+  });
 }
 
 async function printTimelines(

@@ -53,6 +53,9 @@ export interface TopControllerOptions {
   readonly quit: () => void;
 }
 
+/** Pause between reads of a log, in ms: the screen is not drawn more often. */
+const LOG_PAUSE_MS = 100;
+
 /** A pod with the actions on its node. */
 interface ReachablePod {
   readonly shown: ShownPod;
@@ -291,7 +294,10 @@ export class TopController {
         onLines: (lines) => {
           this.#changePager(signal, (pager) => appendLines(pager, lines));
         },
-        isPaused: () => this.#state.screen.kind === 'pager' && isFull(this.#state.screen),
+        ready: async () => {
+          do await this.#services.context.clock.sleep(LOG_PAUSE_MS, either.signal);
+          while (this.#state.screen.kind === 'pager' && isFull(this.#state.screen));
+        },
       };
       const {actions, target} = await this.#reach(item);
       if (view === 'logs') await actions.followLogs(target, options);

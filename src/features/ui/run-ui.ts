@@ -8,8 +8,12 @@ import {parsePodManager} from '../pods/pod-selection-flags.js';
 import {TopNodes} from '../top/metrics/top-nodes.js';
 import {LiveFeed} from './live/live-feed.js';
 import {UiSampler} from './live/ui-sampler.js';
-import {readPageFiles} from './page-files.js';
+import {changeRoutes} from './routes/change-routes.js';
+import {execRoute} from './routes/exec-route.js';
 import {liveRoute} from './routes/live-route.js';
+import {logsRoute} from './routes/logs-route.js';
+import {nodeRoutes} from './routes/node-routes.js';
+import {podRoute} from './routes/pod-route.js';
 import {sessionRoute} from './routes/session-route.js';
 import {Page} from './server/page.js';
 import {Sessions} from './server/sessions.js';
@@ -32,15 +36,16 @@ export async function runUi(
   const nodes = await TopNodes.open(services, {words, flags, pauseMs: options.pauseMs});
   const sessions = new Sessions(services.context.clock);
   const {context, report, secrets, signal} = services;
-  const page = new Page(readPageFiles);
+  const safe = (text: string): string => escapeControls(secrets.mask(text));
+  const page = new Page(async () => await (await import('./page-files.js')).readPageFiles());
   const server = await startUiServer({
     ...options,
     sessions,
-    routes: createRoutes(services, {nodes, sessions, options}),
+    safe,
+    routes: createRoutes(services, {safe, nodes, sessions, options}),
     findFile: async (name) => await page.find(name),
     clock: context.clock,
     signal,
-    safe: (text) => escapeControls(secrets.mask(text)),
     onBug: report.fail,
   });
   try {
@@ -52,6 +57,7 @@ export async function runUi(
 }
 
 interface RouteSources {
+  readonly safe: (text: string) => string;
   readonly nodes: TopNodes;
   readonly sessions: Sessions;
   readonly options: UiOptions;
@@ -59,12 +65,21 @@ interface RouteSources {
 
 function createRoutes(
   services: CommandContext,
-  {nodes, sessions, options: {pauseMs, allowed}}: RouteSources,
+  {safe, nodes, sessions, options: {pauseMs, allowed}}: RouteSources,
 ): readonly UiRoute[] {
-  const {context, signal} = services;
+  const {context, report, signal} = services;
   const sampler = new UiSampler(services, nodes);
   const feed = new LiveFeed({sampler, clock: context.clock, pauseMs, signal, processorMs});
-  return [sessionRoute(sessions, {version: programVersion(), allowed}), liveRoute(feed, sampler)];
+  const changes = {feed, allowed, report: report.info};
+  return [
+    sessionRoute(sessions, {version: programVersion(), allowed}),
+    liveRoute(feed, sampler),
+    podRoute(feed),
+    logsRoute(feed),
+    ...nodeRoutes(feed),
+    ...changeRoutes(changes),
+    execRoute({...changes, safe}),
+  ];
 }
 
 /** Returns the processor time that this process used, in ms. */

@@ -58,7 +58,14 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
           {follow ? 'Following' : 'Paused'}
         </button>
       </div>
-      <LogView viewRef={view} log={log} search={search} follow={follow} onFollow={setFollow} onRetry={retry} />
+      <LogView
+        viewRef={view}
+        log={log}
+        search={search}
+        follow={follow}
+        onFollow={setFollow}
+        onRetry={retry}
+      />
     </>
   );
 }

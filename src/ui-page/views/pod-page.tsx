@@ -66,7 +66,14 @@ export function PodPage({route}: {readonly route: PodRoute}): JSX.Element {
           pod={pod}
           container={route.container}
           onContainer={(name) =>
-            location.replace(formatRoute({view: 'pod', key: route.key, tab: route.tab, ...(name !== undefined && {container: name})}))
+            location.replace(
+              formatRoute({
+                view: 'pod',
+                key: route.key,
+                tab: route.tab,
+                ...(name !== undefined && {container: name}),
+              }),
+            )
           }
         />
       </div>

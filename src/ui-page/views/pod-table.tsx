@@ -78,15 +78,19 @@ export function PodTable({
           />
         ))}
         <Spacer rows={rows.length - end} rowHeight={rowHeight} span={columns.length} />
-        {rows.length === 0 && (
-          <tr>
-            <td class="empty" colSpan={columns.length}>
-              {table.filter === '' ? 'No pods' : 'No pod or container matches the filter'}
-            </td>
-          </tr>
-        )}
+        {rows.length === 0 && <EmptyRow filter={table.filter} span={columns.length} />}
       </tbody>
     </table>
+  );
+}
+
+function EmptyRow({filter, span}: {readonly filter: string; readonly span: number}): JSX.Element {
+  return (
+    <tr>
+      <td class="empty" colSpan={span}>
+        {filter === '' ? 'No pods' : 'No pod or container matches the filter'}
+      </td>
+    </tr>
   );
 }
 

@@ -39,13 +39,15 @@ export interface LivePod {
 
 /** A page of `kcri ui` as a browser opens it. */
 export class UiPage {
+  readonly link: string;
   /** URL of the page without its token. */
   readonly url: string;
   readonly origin: string;
   key = '';
   session: Session | undefined;
 
-  constructor(readonly link: string) {
+  constructor(link: string) {
+    this.link = link;
     this.url = link.split('#')[0] ?? '';
     this.origin = new URL(this.url).origin;
   }

@@ -1,15 +1,13 @@
 import type {Connection, ContainerId} from '../../../cri/index.js';
-import {getContainerStatus, logPathOf} from '../../../operations/logs/container-log.js';
+import {getContainerStatus, logPathOf, previousLogPath} from '../../../operations/logs/container-log.js';
 import {showLogs, type ShownLog} from '../../../operations/logs/show-logs.js';
 import type {ConnectionContext, EnvironmentContext, SignalContext} from '../../../cli/command/contexts.js';
 import {KCRI_LOGS, parseStreams, type LogsFlags} from '../../logs/log-strategy.js';
 import {logFilesOf} from '../../logs/log-files-of.js';
 import {LineSplitter, showLine} from './log-lines.js';
 
-/** Number of lines that are shown of a log at first. */
+/** Number of lines that are shown of a log at first by default. */
 const TAIL_LINES = 1000;
-/** Pause between reads, in ms: the screen is not drawn more often. */
-const PAUSE_MS = 100;
 
 /** Container whose log is followed. */
 export interface FollowedLog {
@@ -21,8 +19,16 @@ export interface FollowedLog {
 export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onLines: (lines: readonly string[]) => void;
-  /** Returns whether no more lines are wanted at the moment. */
-  readonly isPaused: () => boolean;
+  /** Resolves when more lines are wanted. */
+  readonly ready: () => Promise<void>;
+}
+
+/** Options of followLogs. */
+export interface FollowLogsOptions extends FollowOptions {
+  /** Number of last lines that are shown at first. */
+  readonly tailLines?: number | undefined;
+  /** True for the log of the attempt before, to its end. */
+  readonly previous?: boolean;
 }
 
 const FLAGS: LogsFlags = {
@@ -36,24 +42,25 @@ const FLAGS: LogsFlags = {
 };
 
 /**
- * Follows the logs of containers, also over their restarts, with the last lines first. Lines of several containers have
- * their names before them. Rejects with KcriError, and with the signal's reason.
+ * Follows the logs of containers, also over their restarts, with the last lines first; the logs of previous attempts end. Lines
+ * of several containers have their names before them. Rejects with KcriError, and with the signal's reason.
  */
 export async function followLogs(
   services: ConnectionContext & EnvironmentContext & SignalContext,
   {runtime}: Connection,
   containers: readonly FollowedLog[],
-  {signal, onLines, isPaused}: FollowOptions,
+  {signal, onLines, ready, tailLines = TAIL_LINES, previous = false}: FollowLogsOptions,
 ): Promise<void> {
   const {clock} = services.context;
   const found = await Promise.all(
     containers.map(async ({id, name}) => {
       const status = await getContainerStatus(runtime, id, signal);
-      return status === undefined ? [] : [{name, status, path: logPathOf(status)}];
+      if (status === undefined) return [];
+      return [{name, status, path: previous ? previousLogPath(status) : logPathOf(status)}];
     }),
   );
   const logs = found.flat();
-  const follows = await KCRI_LOGS.follow(services, runtime, logs, FLAGS);
+  const follows = previous ? [] : await KCRI_LOGS.follow(services, runtime, logs, FLAGS);
   const width = Math.max(...logs.map(({name}) => name.length));
   const shown = logs.map(({name, path}, index): ShownLog => {
     const prefix = logs.length > 1 ? `${name.padEnd(width)} | ` : undefined;
@@ -69,7 +76,7 @@ export async function followLogs(
     shown,
     {
       streams: parseStreams(undefined),
-      tailLines: TAIL_LINES,
+      tailLines,
       strategy: await KCRI_LOGS.readStrategy(),
       files: await logFilesOf(services),
       clock,
@@ -86,10 +93,7 @@ export async function followLogs(
       write: (stream, bytes) => {
         onLines(splitters[stream].add(bytes));
       },
-      ready: async () => {
-        do await clock.sleep(PAUSE_MS, signal);
-        while (isPaused());
-      },
+      ready,
     },
   );
 }

@@ -3,7 +3,8 @@ import {SystemError} from '../../../base/errors.js';
 import {startFailure} from '../../../operations/exec/exec-errors.js';
 import {startExecSession} from '../../../operations/exec/start-exec-session.js';
 import type {DialectContext, OutputContext, RuntimeContext} from '../../../cli/command/contexts.js';
-import {runCommandSession} from '../../sessions/command-session.js';
+import type {RemoteSession} from '../../../streaming/session/session.js';
+import {KCRI_SESSION, runCommandSession} from '../../sessions/command-session.js';
 
 /** Starts the best shell of a container. */
 const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
@@ -25,5 +26,30 @@ export async function openShell(
   const reason = startFailure(end.message)?.reason ?? end.message;
   throw new SystemError(
     `cannot start a shell in ${container.title}: ${reason}; "kcri debug --image=busybox ${container.title}" brings one`,
+  );
+}
+
+/** What to start on a terminal. */
+export interface TerminalRequest {
+  /** Command with its arguments; a shell without one. */
+  readonly command: readonly string[];
+  /** Signal that ends the start of the session. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts a command on a terminal in a container; the caller connects its streams. Rejects with KcriError. */
+export async function startTerminal(
+  services: RuntimeContext,
+  {runtime}: Connection,
+  {id}: {readonly id: ContainerId},
+  {command, signal}: TerminalRequest,
+): Promise<RemoteSession> {
+  const streams = {stdin: true, stdout: true, stderr: false, tty: true};
+  const options = {...KCRI_SESSION.openOptions(services, {}, streams), signal};
+  return await startExecSession(
+    runtime,
+    id,
+    {...streams, command: command.length === 0 ? SHELL : command},
+    options,
   );
 }

@@ -2,6 +2,8 @@ import {SystemError} from '../../../base/errors.js';
 import {containerId, type Connection, type ContainerId} from '../../../cri/index.js';
 import type {DialectContext, OutputContext, RuntimeContext} from '../../../cli/command/contexts.js';
 import {topEventLines} from '../metrics/top-table.js';
+import type {RecordedEvent} from '../../../kubelet/index.js';
+import type {RemoteSession} from '../../../streaming/session/session.js';
 import {describePods} from '../../describe/describe-pods.js';
 import type {ListedPod, ShownPod} from '../../pods/listed-pod.js';
 import {PodReader} from '../../pods/pod-reader.js';
@@ -10,8 +12,8 @@ import type {PagerView} from '../model/pager.js';
 import {safeText} from '../view/screen-lines.js';
 import {deleteTarget, type ActionTarget} from './change-pod.js';
 import {followEvents} from './follow-events.js';
-import {followLogs, type FollowOptions} from './follow-logs.js';
-import {openShell} from './open-shell.js';
+import {followLogs, type FollowLogsOptions, type FollowOptions} from './follow-logs.js';
+import {openShell, startTerminal, type TerminalRequest} from './open-shell.js';
 
 /** Annotation of a pod that names the container for shells. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
@@ -50,15 +52,19 @@ export class TopActions {
 
   /** Runs a shell in a container: the one of the row, or the default container of the pod. */
   async openShell(target: ActionTarget): Promise<void> {
-    const container = chooseContainer(target);
-    const id = idOf(container);
-    if (id === undefined || container?.state !== 'Running')
-      throw new SystemError(`no container of ${itemTitle(target.item)} is running`);
-    await openShell(this.#services, target.connection, {id, title: itemTitle(container)});
+    await openShell(this.#services, target.connection, runningContainer(target));
+  }
+
+  /**
+   * Starts a command, by default a shell, on a terminal in the container of the row, or the default container of the pod. Rejects
+   * with KcriError.
+   */
+  async startTerminal(target: ActionTarget, request: TerminalRequest): Promise<RemoteSession> {
+    return await startTerminal(this.#services, target.connection, runningContainer(target), request);
   }
 
   /** Follows the logs of the containers of a row until the signal aborts. */
-  async followLogs(target: ActionTarget, options: FollowOptions): Promise<void> {
+  async followLogs(target: ActionTarget, options: FollowLogsOptions): Promise<void> {
     const containers = target.containers.flatMap((container) => {
       const id = idOf(container);
       return id === undefined ? [] : [{id, name: container.name}];
@@ -85,12 +91,17 @@ export class TopActions {
       const [text = ''] = await describePods(this.#services, this.#reader, [shown]);
       return text.trimEnd().split('\n').map(safeText);
     }
-    const events = await this.#reader.recordedEvents([shown.listed]);
+    const events = await this.recordedEvents(shown);
     const {namespace, name: pod} = shown.listed;
     return topEventLines(
-      events.map(({event}) => ({...event, namespace, pod})),
+      events.map((event) => ({...event, namespace, pod})),
       this.#services.context.clock.now(),
     ).map(safeText);
+  }
+
+  /** Returns the recorded events of a pod of kcri, newest last. Rejects with SystemError. */
+  async recordedEvents({listed}: ShownPod): Promise<readonly RecordedEvent[]> {
+    return (await this.#reader.recordedEvents([listed])).map(({event}) => event);
   }
 
   /** Returns the connection to the runtime of a pod. */
@@ -101,6 +112,15 @@ export class TopActions {
     this.#connections.set(record.endpoint, connection);
     return connection;
   }
+}
+
+/** Returns the container for a shell. Throws SystemError if it does not run. */
+function runningContainer(target: ActionTarget): {readonly id: ContainerId; readonly title: string} {
+  const container = chooseContainer(target);
+  const id = idOf(container);
+  if (id === undefined || container?.state !== 'Running')
+    throw new SystemError(`no container of ${itemTitle(target.item)} is running`);
+  return {id, title: itemTitle(container)};
 }
 
 /** Returns the container for a shell: the annotated one, the first of the spec that runs, or any that runs. */

@@ -5,7 +5,7 @@ import {unite} from '../../resources/bit-set.js';
 import {readCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
 import {formatCpuSet} from '../../resources/cpu-set.js';
 import {discoverCpus} from '../../resources/machine/discover-cpus.js';
-import {listCpuShares, type CpuShare} from '../../managers/cpu/list-cpu-shares.js';
+import {listCpuShares, type CpuOwner, type CpuShare} from '../../managers/cpu/list-cpu-shares.js';
 import {parseCpuState} from '../../managers/cpu/state/cpu-checkpoint.js';
 import {cpuStatePath, type ContainerCpus} from '../../managers/cpu/state/cpu-state.js';
 
@@ -50,6 +50,38 @@ export async function readNodeCpus(rootDir: string): Promise<NodeCpus> {
   const containers = [...((await readContainerCpus(rootDir))?.values() ?? [])];
   const exclusive = unite(containers.flatMap((own) => [...own.values()]));
   return {topology: discoverCpus(machineReader()()), exclusive: formatCpuSet(exclusive)};
+}
+
+/** A CPU of this machine, and who owns it. */
+export interface OwnedCpu {
+  readonly id: number;
+  readonly socket: number;
+  readonly numaNode: number;
+  /** Lowest CPU of the core. */
+  readonly core: number;
+  /** Memory of the NUMA node; absent if the kernel does not say. */
+  readonly memoryBytes?: number;
+  /** Containers that the CPU was given to; none if it is shared. */
+  readonly owners: readonly CpuOwner[];
+}
+
+/**
+ * Reads the CPUs of this machine, lowest first, and whom the kubelet of the root directory gave them to. Rejects with SystemError if
+ * the machine or the state cannot be read.
+ */
+export async function readCpuOwners(rootDir: string): Promise<readonly OwnedCpu[]> {
+  const containers = [...((await readContainerCpus(rootDir)) ?? [])];
+  const machine = machineReader()();
+  const memory = new Map(machine.numaNodes.map(({id, memoryBytes}) => [id, Number(memoryBytes)]));
+  return [...discoverCpus(machine).cpus]
+    .toSorted(([a], [b]) => a - b)
+    .map(([id, {socket, numaNode, core}]) => {
+      const memoryBytes = memory.get(numaNode) ?? 0;
+      const owners = containers.flatMap(([uid, own]) =>
+        [...own].flatMap(([container, set]) => ((set & (1n << BigInt(id))) === 0n ? [] : [{uid, container}])),
+      );
+      return {id, socket, numaNode, core, ...(memoryBytes > 0 && {memoryBytes}), owners};
+    });
 }
 
 /** Returns the CPUs of containers that a kubelet stored; undefined unless its policy is static. */
