@@ -14,8 +14,10 @@ function createElement(tag: string): HTMLElement {
   return element;
 }
 
-/** Calls the browser's own function, while `document.createElement` is another. */
-const createPlain: (tag: string) => HTMLElement = document.createElement.bind(document);
+/** Creates an element without `document.createElement`, which may be another. */
+function createPlain(tag: string): HTMLElement {
+  return document.createElementNS('http://www.w3.org/1999/xhtml', tag);
+}
 
 /** Returns the document with another `createElement`. */
 export function documentForTerminal(): Document {

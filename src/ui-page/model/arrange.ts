@@ -64,7 +64,7 @@ export function arrangeRows(pods: Iterable<UiPod>, order: RowOrder): readonly Ta
   if (!order.tree) return groups.flatMap(({rows}) => rows).toSorted(compare);
   return groups
     .toSorted(compare)
-    .flatMap(({key, pod, isOpen, rows}) => [{key, pod, isOpen}, ...(isOpen ? rows : [])]);
+    .flatMap(({key, pod, isOpen, rows}) => [{key, pod, isOpen}, ...(isOpen ? rows.toSorted(compare) : [])]);
 }
 
 function containerRows(pod: UiPod, containers: readonly UiContainer[]): readonly TableRow[] {

@@ -91,7 +91,7 @@ export class Api {
 }
 
 /** Options of a request, with headers as an object. */
-type PlainRequest = RequestInit & {readonly headers?: Readonly<Record<string, string>>};
+type PlainRequest = Omit<RequestInit, 'headers'> & {readonly headers?: Readonly<Record<string, string>>};
 
 function bodyOf({body}: Response): ReadableStream<Uint8Array> {
   if (body === null) throw new RequestError('the answer has no body', 0);

@@ -16,6 +16,9 @@ export async function startChromium(): Promise<Browser> {
   return await chromium.launch({executablePath: '/usr/bin/chromium', args: FLAGS});
 }
 
+/** Timeout of what a page waits for: it only ends tests that would never end. */
+const TIMEOUT_MS = 300_000;
+
 /** Page of a browser, and everything that went wrong on it. */
 export interface WatchedPage {
   readonly page: Page;
@@ -30,6 +33,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({viewport: {width: 1360, height: 850}, ...options});
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
