@@ -1,7 +1,7 @@
 import {FitAddon} from '@xterm/addon-fit';
 import {Terminal} from '@xterm/xterm';
 import type {TerminalMessage} from '../../features/ui/protocol.js';
-import {documentForTerminal, withOwnElements} from './style-sheets.js';
+import {replaceCreateElement} from './style-sheets.js';
 
 /** What a terminal needs. */
 export interface TerminalOptions {
@@ -15,8 +15,8 @@ export interface TerminalOptions {
 
 /** Opens a terminal in an element that is connected to a program. */
 export function openTerminal(element: HTMLElement, {open, onEnd, signal}: TerminalOptions): void {
+  const restoreCreateElement = replaceCreateElement();
   const terminal = new Terminal({
-    documentOverride: documentForTerminal(),
     cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
     fontSize: 13,
@@ -25,7 +25,7 @@ export function openTerminal(element: HTMLElement, {open, onEnd, signal}: Termin
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  withOwnElements(() => terminal.open(element));
+  terminal.open(element);
   fit.fit();
   const socket = open({columns: terminal.cols, rows: terminal.rows});
   socket.binaryType = 'arraybuffer';
@@ -37,6 +37,7 @@ export function openTerminal(element: HTMLElement, {open, onEnd, signal}: Termin
     resized.disconnect();
     socket.close();
     terminal.dispose();
+    restoreCreateElement();
   });
 }
 

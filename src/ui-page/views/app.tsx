@@ -71,7 +71,7 @@ export function App({api}: {readonly api: Api}): JSX.Element {
         )}
       </main>
       {hasHelp && <HelpDialog onClose={() => setHasHelp(false)} />}
-      <p class={notice === '' ? 'notice' : 'notice shown'} role="status">
+      <p class="notice" role="status">
         {notice}
       </p>
     </>

@@ -95,6 +95,11 @@ export class FakeUiServer implements AsyncDisposable {
     for (const response of this.#logs) response.write(text);
   }
 
+  /** Writes output to all terminals. */
+  print(text: string): void {
+    for (const terminal of this.#terminals.clients) terminal.send(Buffer.from(text));
+  }
+
   /** Ends all connections of the page. */
   cut(): void {
     this.#server.closeAllConnections();

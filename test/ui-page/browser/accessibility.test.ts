@@ -1,0 +1,125 @@
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import type {Page} from 'playwright-core';
+import {expect, test} from 'vitest';
+import type {UiSocket} from '../../../src/features/ui/protocol.js';
+import {POD_TABS} from '../../../src/ui-page/model/route.js';
+import {aUiHistory, aUiNode, aUiPod, manyUiPods, UI_NOW_MS} from '../../fakes/ui/ui-builders.js';
+import {goTo, openFakeUi, seeText, sharedBrowser} from './shared-browser.js';
+
+const browser = sharedBrowser();
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResults {
+  readonly violations: readonly {readonly id: string; readonly nodes: readonly {readonly html: string}[]}[];
+}
+
+/** Returns the violations that axe finds, with the elements. */
+async function findViolations(page: Page): Promise<readonly string[]> {
+  const {violations} = (await page.evaluate('axe.run()')) as AxeResults;
+  return violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html}`));
+}
+
+const SOCKETS: readonly UiSocket[] = [0, 1, 2, 3, 4, 5].map((id) => ({
+  id,
+  numaNodes: [{id, cores: [{id, cpus: [{id, owner: `default/pod-${id}/main`, isExclusive: true}]}]}],
+}));
+
+const KEY = 'pod node-1 web';
+
+async function openAll(options: Parameters<typeof openFakeUi>[2]) {
+  const pods = [
+    ...manyUiPods(40, ['node-1', 'node-2']),
+    aUiPod({key: KEY, state: 'ContainerCreating', tone: 'busy'}),
+    aUiPod({name: 'job', state: 'Completed', tone: 'done'}),
+    aUiPod({name: 'lost', node: 'node-2', isStale: true}),
+  ];
+  const {page} = await openFakeUi(
+    browser(),
+    {
+      pods,
+      nodes: [aUiNode(), aUiNode({name: 'node-2', failure: 'connection refused', pressure: {cpu: 20}})],
+      allowed: ['exec', 'delete'],
+      history: {[KEY]: aUiHistory({cpu: 1, memory: 1e6})},
+      log: 'a line\nanother line\n',
+      parts: {
+        why: {text: 'The image is being pulled.'},
+        status: {text: 'Name: web'},
+        events: {events: [{timeMs: UI_NOW_MS, type: 'Warning', reason: 'Failed', message: 'text', count: 2}]},
+        timeline: {svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"/>'},
+        manifest: {lines: [{text: 'kind: Pod'}, {text: 'dnsPolicy: Default', origin: 'default'}]},
+      },
+      node: {text: 'Name: node-1', topology: SOCKETS},
+      doctor: {
+        checks: [
+          {id: 'a', title: 'A', outcome: 'failure', details: ['detail'], remedy: 'remedy'},
+          {id: 'b', title: 'B', outcome: 'warning', details: []},
+        ],
+      },
+    },
+    options,
+  );
+  await page.evaluate(AXE);
+  return page;
+}
+
+/** Shows a tab of the pod and waits for its content. */
+async function showTab(page: Page, tab: string): Promise<void> {
+  const contents: Readonly<Record<string, string>> = {
+    status: '.chart canvas',
+    logs: '.log pre',
+    events: '.events li',
+    timeline: '.timeline img',
+    manifest: '.origin',
+    shell: '.xterm-rows',
+  };
+  await goTo(page, `#/pod/${encodeURIComponent(KEY)}/${tab}`);
+  await page
+    .locator(contents[tab] ?? '')
+    .first()
+    .waitFor();
+}
+
+test.each([
+  ['light', {colorScheme: 'light'}],
+  ['dark', {colorScheme: 'dark'}],
+  ['on a phone', {colorScheme: 'light', viewport: {width: 390, height: 844}}],
+] as const)('axe finds no violations: %s', async (_, options) => {
+  const page = await openAll(options);
+  const found: Record<string, readonly string[]> = {};
+  await page.keyboard.press('ArrowRight');
+  found['pods'] = await findViolations(page);
+  await page.keyboard.press('?');
+  await page.locator('dialog').waitFor();
+  found['help'] = await findViolations(page);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('r');
+  await seeText(page, '.notice', 'Not allowed');
+  found['notice'] = await findViolations(page);
+  await page.keyboard.press('x');
+  await page.locator('dialog').waitFor();
+  found['question'] = await findViolations(page);
+  await page.keyboard.press('Escape');
+  for (const tab of POD_TABS) {
+    await showTab(page, tab);
+    found[tab] = await findViolations(page);
+  }
+  await goTo(page, '#/node/node%20node-1');
+  await seeText(page, '.checks', 'remedy');
+  found['node'] = await findViolations(page);
+  expect(Object.entries(found).filter(([, violations]) => violations.length > 0)).toEqual([]);
+});
+
+test('on a phone no view is wider than the screen', async () => {
+  const page = await openAll({viewport: {width: 360, height: 740}});
+  const excess = 'document.documentElement.scrollWidth - innerWidth';
+  const wide: Record<string, unknown> = {pods: await page.evaluate(excess)};
+  for (const tab of POD_TABS) {
+    await showTab(page, tab);
+    wide[tab] = await page.evaluate(excess);
+  }
+  await goTo(page, '#/node/node%20node-1');
+  await seeText(page, '.checks', 'remedy');
+  wide['node'] = await page.evaluate(excess);
+  expect(Object.entries(wide).filter(([, pixels]) => Number(pixels) > 0)).toEqual([]);
+});
