@@ -1,4 +1,4 @@
-import type {JSX} from 'preact';
+import {Component, type JSX} from 'preact';
 import {shown, titleOf, type TableRow} from '../model/arrange.js';
 import {ageText, nameText, percentText, sizeText} from '../model/format.js';
 import {formatRoute} from '../model/route.js';
@@ -17,16 +17,25 @@ export interface PodRowProps {
   readonly onExpand: (podKey: string, isOpen: boolean) => void;
 }
 
-/** Row of a pod or a container. */
-export function PodRow({
-  row,
-  index,
-  isSelected,
-  hasNodes,
-  nowMs,
-  onSelect,
-  onExpand,
-}: PodRowProps): JSX.Element {
+/** Row of a pod or a container, which scrolling does not render again. */
+export class PodRow extends Component<PodRowProps> {
+  override shouldComponentUpdate({row, index, isSelected, nowMs, hasNodes}: PodRowProps): boolean {
+    const before = this.props;
+    return (
+      row !== before.row ||
+      index !== before.index ||
+      isSelected !== before.isSelected ||
+      nowMs !== before.nowMs ||
+      hasNodes !== before.hasNodes
+    );
+  }
+
+  override render(props: PodRowProps): JSX.Element {
+    return <Cells {...props} />;
+  }
+}
+
+function Cells({row, index, isSelected, hasNodes, nowMs, onSelect, onExpand}: PodRowProps): JSX.Element {
   const {pod, container} = row;
   const {history} = usePage();
   const item = shown(row);
