@@ -25,7 +25,7 @@ export function samplePause(costsMs: readonly number[], pauseMs: number): number
 
 /** Options of a LiveFeed. */
 export interface LiveFeedOptions {
-  readonly sampler: UiSampler;
+  readonly sampler: Pick<UiSampler, 'sample'>;
   readonly clock: Clock;
   /** Shortest pause between two samples, in ms. */
   readonly pauseMs: number;
@@ -72,8 +72,9 @@ export class LiveFeed {
     }
   }
 
-  /** Takes a sample now, for an action that changed something. */
+  /** Takes a sample now, for an action that changed something: one that is being taken may be older. */
   async refresh(): Promise<void> {
+    if (this.#sampling !== undefined) await this.#sample();
     await this.#sample();
   }
 
