@@ -34,7 +34,12 @@ export interface LivePod {
   readonly state: string;
   readonly tone: string;
   readonly isStale?: boolean;
-  readonly containers: readonly {readonly key: string; readonly name: string; readonly state: string}[];
+  readonly containers: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly state: string;
+    readonly id?: string;
+  }[];
 }
 
 /** A page of `kcri ui` as a browser opens it. */
@@ -142,6 +147,11 @@ export class LiveReader {
     for (const pod of message.pods) this.pods.set(pod.key, pod);
     this.messages.push(message);
   }
+}
+
+/** Returns the path of a request about a pod, a container or a node. */
+export function pathOf(path: string, key: string, more: Readonly<Record<string, string>> = {}): string {
+  return `${path}?${new URLSearchParams({key, ...more}).toString()}`;
 }
 
 /** A running `kcri ui`. */

@@ -79,9 +79,15 @@ export class ServerSession {
   /** IDs of received ping replies. */
   readonly pongs: number[] = [];
 
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>;
+
   constructor(socket: Socket, request: string) {
     this.#socket = socket;
     this.request = request;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', resolve);
+    });
   }
 
   stream(type: string): ServerStream {

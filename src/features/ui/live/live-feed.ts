@@ -3,29 +3,29 @@ import type {Clock} from '../../../base/clock.js';
 import {changedPods, LiveStream} from './live-stream.js';
 import type {UiSampler, UiSnapshot} from './ui-sampler.js';
 
-/** Share of a core that samples may take. */
+/** Share of a core that an open page may take. */
 const MAX_LOAD = 0.01;
 /** Longest pause between two samples, in ms. */
 const MAX_PAUSE_MS = 30_000;
 /** Age up to which a sample answers requests that need no newer one, in ms. */
 const FRESH_MS = 10_000;
 
-/** Number of last samples of which the cheapest counts: other work of the process makes samples look costly. */
+/** Number of last samples whose median counts: other work of the process makes single ones look costly. */
 const COMPARED_SAMPLES = 5;
 
 /**
- * Returns the pause before the next sample in ms, so that samples take no more than their share of a core. `costsMs` are the
- * processor times of the samples so far: the first ones load code, and do not count.
+ * Returns the pause before the next sample in ms, so that the page takes no more than its share of a core. `costsMs` are the
+ * processor times of the samples so far, with what followed them: the first ones load code, and do not count.
  */
 export function samplePause(costsMs: readonly number[], pauseMs: number): number {
   if (costsMs.length < COMPARED_SAMPLES) return pauseMs;
-  const costMs = Math.min(...costsMs.slice(-COMPARED_SAMPLES));
+  const costMs = costsMs.slice(-COMPARED_SAMPLES).toSorted((a, b) => a - b)[COMPARED_SAMPLES >> 1] ?? 0;
   return Math.max(pauseMs, Math.min(costMs / MAX_LOAD, MAX_PAUSE_MS));
 }
 
 /** Options of a LiveFeed. */
 export interface LiveFeedOptions {
-  readonly sampler: UiSampler;
+  readonly sampler: Pick<UiSampler, 'sample'>;
   readonly clock: Clock;
   /** Shortest pause between two samples, in ms. */
   readonly pauseMs: number;
@@ -72,8 +72,9 @@ export class LiveFeed {
     }
   }
 
-  /** Takes a sample now, for an action that changed something. */
+  /** Takes a sample now, for an action that changed something: one that is being taken may be older. */
   async refresh(): Promise<void> {
+    if (this.#sampling !== undefined) await this.#sample();
     await this.#sample();
   }
 
@@ -95,11 +96,13 @@ export class LiveFeed {
     signal.addEventListener('abort', abort, {once: true});
     try {
       const costsMs: number[] = [];
+      let startMs = processorMs();
       while (!isOver()) {
         await clock.sleep(samplePause(costsMs, pauseMs), end.signal);
-        const startMs = processorMs();
         await this.#sample();
-        costsMs.push(processorMs() - startMs);
+        const nowMs = processorMs();
+        costsMs.push(nowMs - startMs);
+        startMs = nowMs;
         costsMs.splice(0, costsMs.length - COMPARED_SAMPLES);
       }
     } catch (error) {

@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import type {X509Certificate} from 'node:crypto';
+import {isIP} from 'node:net';
 import {RequestError} from './request-error.js';
 
 /** Address that the server is bound to. */
@@ -44,7 +45,8 @@ function isOwnAuthority(authority: string, {address, port, certificate}: ServedA
 
 function isCertified(host: string, certificate: X509Certificate): boolean {
   const name = host.replace(/^\[|\]$/g, '');
-  return certificate.checkHost(name) !== undefined || certificate.checkIP(name) !== undefined;
+  const certified = isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
+  return certified !== undefined;
 }
 
 /** Throws RequestError 403 unless the request comes from the page itself: browsers say where requests come from. */

@@ -38,11 +38,23 @@ export class TextSink {
   async ready(): Promise<void> {
     this.signal.throwIfAborted();
     if (!this.isFull) return;
-    const drained = new Promise<void>((resolve) =>
-      this.#response.once('drain', resolve).once('close', resolve),
-    );
-    const isReady = await finishesWithin(drained, STALL_LIMIT_MS, this.#clock, this.signal);
+    const {promise: drained, stop} = this.#drained();
+    const isReady = await finishesWithin(drained, STALL_LIMIT_MS, this.#clock, this.signal).finally(stop);
     if (!isReady) throw new StalledClientError('the client does not read');
     this.signal.throwIfAborted();
+  }
+  /** Returns a promise for the end of the wait, and a function that stops waiting. */
+  #drained(): {readonly promise: Promise<void>; readonly stop: () => void} {
+    let end = (): void => undefined;
+    const promise = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const response = this.#response.on('drain', end).on('close', end);
+    return {
+      promise,
+      stop: () => {
+        response.off('drain', end).off('close', end);
+      },
+    };
   }
 }

@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
@@ -50,6 +51,8 @@ export class UiApp {
   constructor(options: UiAppOptions) {
     this.#options = options;
     this.#bodies = new BodyReader(options.clock);
+    // All requests listen to it.
+    setMaxListeners(0, options.signal);
   }
 
   /** Answers a request. Never rejects. */
