@@ -127,7 +127,9 @@ export {
   type MeasuredUsage,
   type NodeVolumeUsage,
 } from './managers/volumes/inventory/measure-volumes.js';
-export type {NodeVolume, VolumePod} from './managers/volumes/inventory/node-volume.js';
+export type {NodeVolume, VolumeEvent, VolumePod} from './managers/volumes/inventory/node-volume.js';
 export {readVolumeFacts} from './managers/volumes/inventory/read-volume-facts.js';
 export type {VolumeFacts} from './managers/volumes/inventory/volume-facts.js';
 export {systemMounter} from './managers/volumes/mounter.js';
+export {volumeFailures} from './managers/volumes/inventory/volume-failures.js';
+export type {VolumeHistory} from './contract/volumes/volume-history.js';

@@ -21,25 +21,34 @@ export async function listVolumes(
   words: readonly string[],
   flags: ListedPodFlagValues,
 ): Promise<readonly ListedVolume[] | undefined> {
-  const {context, report, signal} = services;
+  const {context, signal} = services;
   const reader = new PodReader(services);
   const selection = flags['all-namespaces'] ? {...flags, namespace: undefined} : flags;
   const listed = await reader.select(words, selection);
   reader.requireRuntime();
   if (words.length > 0 && listed.length === 0) return undefined;
   const shown = await reader.observe(listed);
-  const {computeVolumes, measureVolumes, systemMounter} = await import('../../kubelet/index.js');
-  const facts = await readFacts(services);
-  for (const problem of new Set(facts.flatMap(({problems}) => problems)))
-    report.warn(`not all volumes are shown: ${problem}`);
-  const pods = await volumePods(reader, shown);
-  const own = facts.find(({requestedDir}) => requestedDir === services.settings.rootDir);
-  const knowsAllPods = (root: VolumeFacts): boolean => knowsPods(reader, root === own && root.isOfKcri);
-  const all = computeVolumes({facts, pods, knowsAllPods});
+  const {measureVolumes, systemMounter} = await import('../../kubelet/index.js');
+  const all = await readNodeVolumes(services, reader, await readVolumePods(services, reader, shown));
   const volumes = all.filter((volume) => isSelected(volume, words, selection));
   const mounts = await systemMounter.list();
   const measured = await measureVolumes(volumes, {clock: context.clock, signal, mounts});
   return volumes.map((volume) => withUsage(volume, measured.get(volume)));
+}
+
+/** Returns the volumes of this machine, if its pods are these. Warns about what cannot be read. */
+export async function readNodeVolumes(
+  services: RuntimeContext,
+  reader: PodReader,
+  pods: readonly VolumePod[],
+): Promise<readonly NodeVolume[]> {
+  const {computeVolumes} = await import('../../kubelet/index.js');
+  const facts = await readFacts(services);
+  for (const problem of new Set(facts.flatMap(({problems}) => problems)))
+    services.report.warn(`not all volumes are shown: ${problem}`);
+  const own = facts.find(({requestedDir}) => requestedDir === services.settings.rootDir);
+  const knowsAllPods = (root: VolumeFacts): boolean => knowsPods(reader, root === own && root.isOfKcri);
+  return computeVolumes({facts, pods, knowsAllPods});
 }
 
 /** Reads the root directories of kcri and of the machine's kubelet; warns about one that cannot be read. */
@@ -60,13 +69,22 @@ async function readFacts({context, settings, report}: RuntimeContext): Promise<r
   return [...found.values()];
 }
 
-async function volumePods(reader: PodReader, shown: readonly ShownPod[]): Promise<readonly VolumePod[]> {
+/** Returns what is known about the volumes of pods besides their directories. Rejects with SystemError. */
+export async function readVolumePods(
+  {context, settings}: RuntimeContext,
+  reader: PodReader,
+  shown: readonly ShownPod[],
+): Promise<readonly VolumePod[]> {
+  const {PodHistories} = await import('../../kubelet/index.js');
+  const histories = new PodHistories(settings.rootDir, context.clock);
   const events = await reader.recordedEvents(shown.map(({listed}) => listed));
-  return shown.map(({listed: {uid, namespace, name}, pod}) => ({
-    ...{uid, namespace, name, pod: isPartial(pod) ? undefined : pod},
-    events: events.filter(({record}) => record.uid === uid).map(({event}) => event),
-    histories: [],
-  }));
+  return await Promise.all(
+    shown.map(async ({listed: {uid, namespace, name, record}, pod}) => ({
+      ...{uid, namespace, name, pod: isPartial(pod) ? undefined : pod},
+      events: events.filter((each) => each.record.uid === uid).map(({event}) => event),
+      histories: record === undefined ? [] : await histories.volumes(uid),
+    })),
+  );
 }
 
 /**

@@ -164,7 +164,8 @@ function isSameDevice({mount}: StagedVolumeFact, fact: PodVolumeFact): boolean {
 /** Returns why a volume is not mounted; undefined if that is not known. */
 function causeOf({events, histories}: VolumePod, names: ReadonlySet<string>): string | undefined {
   const history = histories.find(({name, volume}) => names.has(name) || names.has(volume));
-  if (history !== undefined) return history.failures > 0 ? history.lastError : undefined;
+  if (history !== undefined && history.failures > 0) return history.lastError;
+  if (history?.mountedAt !== undefined) return undefined;
   return volumeFailures(events, names)
     .toSorted((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp))
     .at(-1)

@@ -51,5 +51,6 @@ export interface VolumePod {
 export interface VolumeEvent {
   readonly reason: string;
   readonly message: string;
+  readonly count: number;
   readonly lastTimestamp: string;
 }

@@ -138,7 +138,12 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
 });
 
 test('a volume that waits has the last error of its events, or of its history', () => {
-  const event = (message: string, lastTimestamp: string) => ({reason: 'FailedMount', message, lastTimestamp});
+  const event = (message: string, lastTimestamp: string) => ({
+    reason: 'FailedMount',
+    message,
+    count: 1,
+    lastTimestamp,
+  });
   const events = [
     event('MountVolume.SetUp failed for volume "nfs" : new', '2026-01-01T00:00:02Z'),
     event('MountVolume.SetUp failed for volume "nfs" : old', '2026-01-01T00:00:01Z'),
@@ -152,9 +157,9 @@ test('a volume that waits has the last error of its events, or of its history', 
   const history = {name: 'nfs', volume: 'nfs', plugin: 'kubernetes.io/nfs', path: '/x', totalFailures: 3};
   const failing = {...history, failures: 1, lastError: 'no route'};
   expect(compute([{...waiting, histories: [failing]}], facts)).toMatchObject([{message: 'no route'}]);
-  expect(compute([{...waiting, histories: [{...history, failures: 0}]}], facts)).toMatchObject([
-    {state: 'pending'},
-  ]);
+  expect(
+    compute([{...waiting, histories: [{...history, failures: 0, mountedAt: '2026-01-01T00:00:04Z'}]}], facts),
+  ).toMatchObject([{state: 'pending'}]);
 });
 
 test('claims are matched with directories by histories and provisioned volumes, or stand for themselves', () => {
