@@ -16,7 +16,7 @@ export default class Describe extends BaseCommand {
   static override description =
     'Shows what "kubectl describe pod" shows: containers and their states, conditions, volumes, and ' +
     'recent events. A workload, such as deployment/web, stands for its pods. Without names, describes all pods that match the flags. Of pods that kcri did not ' +
-    'create, what the runtime reports is shown.\n\nFor a pod that a running ' +
+    'create, what the runtime reports is shown. The mounts of volumes follow the events: state, paths, times and failures.\n\nFor a pod that a running ' +
     'kubelet manages, it also shows probe results, back-offs, and the last and next sync. If the ' +
     'runtime of a pod is unavailable, the last known state is shown with a warning. Of several nodes, running or saved ones, the pods of each follow a line with its name.';
   static override usage = 'describe [POD...] [FLAGS]';

@@ -123,3 +123,15 @@ export {ConnectionMetrics} from './managers/metrics/connection-metrics.js';
 export type {ObserveCertificate} from './contract/cluster/certificate-observer.js';
 export {configMapNames, secretNames} from './sources/api-object-reference.js';
 export {fetchManifest} from './sources/fetch-manifest.js';
+export {computeVolumes} from './managers/volumes/inventory/compute-volumes.js';
+export {
+  measureVolumes,
+  type MeasuredUsage,
+  type NodeVolumeUsage,
+} from './managers/volumes/inventory/measure-volumes.js';
+export type {NodeVolume, VolumeEvent, VolumePod} from './managers/volumes/inventory/node-volume.js';
+export {readVolumeFacts} from './managers/volumes/inventory/read-volume-facts.js';
+export type {VolumeFacts} from './managers/volumes/inventory/volume-facts.js';
+export {systemMounter} from './managers/volumes/mounter.js';
+export {volumeFailures} from './managers/volumes/inventory/volume-failures.js';
+export type {VolumeHistory} from './contract/volumes/volume-history.js';

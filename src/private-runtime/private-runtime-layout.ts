@@ -56,6 +56,7 @@ export const POD_DIRS = [
   'kcri/image_manager',
   'kcri/kubelet',
   'kcri/locks',
+  'kcri/mounts',
   'kcri/records',
   'kcri/resources',
   'kcri/statuses',

@@ -1,4 +1,7 @@
+import {mkdir} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {until} from '../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aContainerSpec, aManifest, createTestbed, aScript, type CommandTestbed} from './command-testbed.js';
 import {runToTimeLimit} from './run-to-time-limit.js';
@@ -19,6 +22,7 @@ function canonical(text: string): string {
     .replaceAll(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} [+-]\d{4}/g, '<time>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/(IP: +)\d[\d.]+/g, '$1<ip>')
+    .replaceAll(/<time> \(\S+ ago\), in \S+/g, '<time> (<age> ago), in <time>')
     .replace(/(Node: +)\S+/, '$1<node>')
     .replaceAll(/^( {2}(?:Normal|Warning) .*?)\d+s +kubelet/gm, '$1<age> kubelet');
 }
@@ -141,11 +145,36 @@ test('describe prints a pod like kubectl', async () => {
       Normal  Pulled   <age> kubelet  main       Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
       Normal  Created  <age> kubelet  main       Container created
       Normal  Started  <age> kubelet  main       Container started
+    Mounts of Volumes:
+      host:
+        Kind:     hostPath
+        State:    mounted
+        Path:     /tmp
+        Mounted:  <time> (<age> ago), in <time>
     "
   `);
 });
 
 describe('describe', () => {
+  test('shows the failures of volumes, and their mounts after the pod has failed to start', async () => {
+    const testbed = await createTestbed();
+    const path = join(testbed.directory, 'late');
+    const volumes = [{name: 'late', hostPath: {path, type: 'Directory'}}];
+    const containers = [aContainerSpec('main', {volumeMounts: [{name: 'late', mountPath: '/late'}]})];
+    const manifest = await testbed.write('pod.json', aManifest({containers, volumes}));
+    const syncing = testbed.run(['sync', manifest, '--timeout=300s']);
+    const described = async (): Promise<string> => (await syncAndDescribe(testbed, ['web'])).stdout;
+    await until(async () => (await described()).includes('Failures:'));
+    expect(await described()).toMatch(
+      /Mounts of Volumes:\n {2}late:\n {4}Kind: +hostPath\n {4}State: +error\n {4}Path: .*late\n {4}Failures: +\d+, last \S+ ago\n {4}Last Error: +MountVolume.SetUp failed for volume "late" : /,
+    );
+    await mkdir(path);
+    expect(await syncing).toMatchObject({exitCode: 0});
+    expect(await described()).toMatch(
+      /State: +mounted\n {4}Path: .*\n {4}Mounted: .*\n {4}Failures: +\d+, last/,
+    );
+  });
+
   // Proves: describe --output
   test('-o json and yaml print the Pod with its status, and templates use it too', async () => {
     const testbed = await createTestbed();

@@ -193,6 +193,8 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   runp: {args: ({sandbox}) => ['runp', sandbox], prints: /^[0-9a-f]{64}\n$/},
   stopp: {args: words('stopp web'), prints: /web/},
   rmp: {args: words('rmp old'), prints: /old/},
+  // The pods have no volumes that the node knows.
+  'get/volumes': {args: words('get volumes'), prints: /^$/},
   // No pod of a workload runs; it prints no heading for an empty list.
   'get/workloads': {args: words('get workloads'), prints: /^$/},
   'get/all': {args: words('get all'), prints: /^NAMESPACE +NAME +READY +STATUS .*\n\S+ +\S+ +\d\/\d +/},

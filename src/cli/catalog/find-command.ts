@@ -26,6 +26,8 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   import: 'load',
   no: 'node',
   nodes: 'node',
+  volume: 'volumes',
+  vol: 'volumes',
 };
 
 /** Reports whether a word of `get` names a kind of workloads, all of which `get workloads` lists. */

@@ -15,6 +15,8 @@ export interface LocalKubelet {
   readonly port: number;
   /** Files with a client certificate and its key, in PEM or as a kubeconfig; only root can read them. */
   readonly credentials: readonly {readonly cert: string; readonly key: string}[];
+  /** Root directory with the directories of its pods; not read if undefined. */
+  readonly rootDir?: string;
 }
 
 /** Environment of a command other than its command line; tests replace it. */

@@ -60,6 +60,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   'get events': ['pod names'],
   'get images': ['images', 'none'],
   'get pods': ['pod names'],
+  'get volumes': ['pod names'],
   help: ['commands'],
   history: ['images', 'none'],
   'image load': ['files'],
@@ -96,8 +97,8 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
 
 /** Commands whose first argument may also be a workload of kcri's pods, such as `deployment/web`. */
 const WITH_WORKLOADS: ReadonlySet<string> = new Set([
-  ...['attach', 'describe', 'exec', 'get pods', 'get workloads', 'inspect', 'logs'],
-  ...['port-forward', 'restart', 'wait', 'why'],
+  ...['attach', 'describe', 'exec', 'get pods', 'get volumes', 'get workloads', 'inspect'],
+  ...['logs', 'port-forward', 'restart', 'wait', 'why'],
 ]);
 
 /** Kinds of flag values that the definitions of the flags do not have. */

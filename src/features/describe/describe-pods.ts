@@ -11,6 +11,7 @@ import type {
 import {logFilesOf} from '../logs/log-files-of.js';
 import {kubeletSection} from '../node/describe-kubelet.js';
 import {describePod} from './describe-pod.js';
+import {readMountSections} from './mount-history.js';
 import {fetchKubeletReport} from '../node/kubelet-reports.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
@@ -24,11 +25,12 @@ export async function describePods(
   const {clock} = services.context;
   const records = observed.flatMap(({listed: {record}}) => record ?? []);
   const sections = await readKubeletSections(services, records);
+  const mounts = await readMountSections(services, reader, observed);
   return await Promise.all(
     observed.map(async ({pod, listed}) => {
       const events = (await reader.recordedEvents([listed])).map(({event}) => event);
       const logs = await lastLogLines(services, pod, listed.record?.endpoint);
-      return `${describePod(pod, {events, logs}, clock.now())}${sections.get(listed.uid) ?? ''}`;
+      return `${describePod(pod, {events, logs}, clock.now())}${mounts.get(listed.uid) ?? ''}${sections.get(listed.uid) ?? ''}`;
     }),
   );
 }

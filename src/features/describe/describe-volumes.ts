@@ -5,7 +5,7 @@ import type {
   Volume,
   VolumeProjection,
 } from '../../api/types/v1-volumes.js';
-import {indentLines, NONE} from '../../cli/output/views/aligned-lines.js';
+import {besideTitle, indentLines, labelTexts, NONE} from '../../cli/output/views/aligned-lines.js';
 
 /** Describes the volumes of a pod, in their order. */
 export function volumeSection(volumes: readonly Volume[] = []): readonly string[] {
@@ -67,6 +67,14 @@ const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
       `Server:\t${nfs.server}`,
       `Path:\t${nfs.path}`,
       `ReadOnly:\t${nfs.readOnly === true}`,
+    ]),
+  ({csi}) =>
+    csi &&
+    kind('CSI (a Container Storage Interface (CSI) volume source)', [
+      `Driver:\t${csi.driver}`,
+      `FSType:\t${csi.fsType ?? ''}`,
+      `ReadOnly:\t${csi.readOnly === true}`,
+      ...besideTitle('VolumeAttributes', labelTexts(csi.volumeAttributes)),
     ]),
   ({image}) =>
     image &&

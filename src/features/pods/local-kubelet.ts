@@ -5,6 +5,7 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import type {Clock} from '../../base/clock.js';
+import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import {isSystemCallError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
 import type {LocalKubelet} from '../../cli/process/context.js';
@@ -13,6 +14,7 @@ import type {LocalKubelet} from '../../cli/process/context.js';
 export const LOCAL_KUBELET: LocalKubelet = {
   readOnlyPort: 10_255,
   port: 10_250,
+  rootDir: KUBELET_ROOT_DIR,
   credentials: [
     {
       cert: '/etc/kubernetes/pki/apiserver-kubelet-client.crt',

@@ -148,6 +148,11 @@ export class PodReader {
     return this.#runtimePods.failure;
   }
 
+  /** True if the kubelet of this machine has answered, so that all its pods are known. */
+  get kubeletHasAnswered(): boolean {
+    return this.#runtimePods.kubeletHasAnswered;
+  }
+
   /** Error of a runtime for which the last observation returned last known statuses; undefined without one. */
   get observationFailure(): CriError | undefined {
     return this.#unavailable;

@@ -42,11 +42,20 @@ export async function formatObjectDocument(form: ObjectFormat, object: JsonObjec
 
 /** Sorts Pods by the value of a JSONPath, numbers numerically. Throws TemplateError. */
 export async function sortPods(pods: readonly Pod[], path: string | undefined): Promise<readonly Pod[]> {
-  if (path === undefined) return pods;
+  return await sortByPath(pods, podJson, path);
+}
+
+/** Sorts items by the value of a JSONPath in their objects, numbers numerically; not without a path. Throws TemplateError. */
+export async function sortByPath<T>(
+  items: readonly T[],
+  toObject: (item: T) => JsonObject,
+  path: string | undefined,
+): Promise<readonly T[]> {
+  if (path === undefined) return items;
   const {compileJsonPath} = await import('../../format/jsonpath/compile.js');
   const valueOf = compileJsonPath(path);
-  return pods
-    .map((pod) => ({pod, key: valueOf(podJson(pod))}))
+  return items
+    .map((item) => ({item, key: valueOf(toObject(item))}))
     .toSorted((a, b) => a.key.localeCompare(b.key, 'en', {numeric: true}))
-    .map(({pod}) => pod);
+    .map(({item}) => item);
 }

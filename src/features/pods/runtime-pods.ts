@@ -21,6 +21,7 @@ export class RuntimePods {
   #ofKubelet: ReadonlyMap<string, Pod> = new Map();
   #withoutSandbox: readonly Pod[] = [];
   #kubeletIsSilent = false;
+  #kubeletHasAnswered = false;
 
   /** Error of the last read; undefined if it succeeded or without a runtime. */
   failure: CriError | undefined;
@@ -73,6 +74,11 @@ export class RuntimePods {
     return this.#withoutSandbox;
   }
 
+  /** True if the kubelet of this machine has answered, so that all its pods are known. */
+  get kubeletHasAnswered(): boolean {
+    return this.#kubeletHasAnswered;
+  }
+
   /** Asks the kubelet of this machine about its pods if some of the runtime look like a kubelet's. */
   async #askKubelet(found: readonly RuntimePod[]): Promise<void> {
     const {localKubelet, clock} = this.#services.context;
@@ -84,6 +90,7 @@ export class RuntimePods {
     const pods = await readLocalKubeletPods({kubelet, clock, signal: this.#services.signal});
     // A watch does not wait again for a kubelet that did not answer.
     this.#kubeletIsSilent = pods === undefined;
+    this.#kubeletHasAnswered = pods !== undefined;
     this.#ofKubelet = new Map((pods ?? []).map((pod) => [pod.metadata.uid ?? '', pod]));
     const uids = new Set<string>(found.map(({uid}) => uid));
     const rest = (pods ?? []).filter(({metadata}) => !uids.has(metadata.uid ?? ''));

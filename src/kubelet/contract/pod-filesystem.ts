@@ -4,6 +4,7 @@ import type {FileUsage} from '../../base/fs/file-usage.js';
 import type {SystemError} from '../../base/errors.js';
 import type {ApiObjects} from './api-objects.js';
 import type {EventSink} from './pod-event.js';
+import type {VolumeStepSink} from './volumes/volume-history.js';
 import type {RuntimeContainerStatus} from './runtime-pod-status.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
 
@@ -28,10 +29,11 @@ export interface MountedVolume {
 /** Mounted volumes of a pod by name. */
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
-/** Objects that volumes refer to, and the sink of the failures to mount volumes and of other warnings about them. */
+/** Objects that volumes refer to, and the sinks of failures to mount volumes, of other warnings, and of what happens to them. */
 export interface MountingContext {
   readonly objects: ApiObjects;
   readonly events: EventSink;
+  readonly onVolume?: VolumeStepSink | undefined;
 }
 
 /** Result of mountVolumes. */

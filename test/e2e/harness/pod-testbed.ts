@@ -136,7 +136,7 @@ export async function startPodTestbed(
 const LOCKS = 'kcri/locks';
 /** Directories below the root directory with files of pods. */
 const STATE_DIRECTORIES = [
-  ...['kcri/records', 'kcri/events', 'kcri/statuses', 'kcri/resources'],
+  ...['kcri/records', 'kcri/events', 'kcri/statuses', 'kcri/resources', 'kcri/mounts'],
   ...['pods', 'logs', LOCKS],
 ];
 

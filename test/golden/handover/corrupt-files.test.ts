@@ -93,6 +93,7 @@ const CASES: readonly Case[] = [
   [`${volume('example')}/x/data`, 'of an unknown plugin', write(GARBAGE)],
   [`kcri/records/${FULL}.json`, 'garbage', write(GARBAGE), 'Failed to read pod record'],
   [`kcri/statuses/${FULL}.json`, 'garbage', write(GARBAGE)],
+  [`kcri/mounts/${FULL}.json`, 'garbage', write(GARBAGE)],
   [`kcri/events/${FULL}.json`, 'garbage', write(GARBAGE)],
   ['kcri/kubelet.json', 'garbage', write(GARBAGE)],
   ['kcri/rejected', 'a file', write(GARBAGE)],

@@ -2,6 +2,7 @@ import {lstat, readdir, readlink, stat, statfs} from 'node:fs/promises';
 import {dirname, join, resolve} from 'node:path';
 import {abortable} from '../../../base/async/abortable.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
+import {mayHang} from '../../../base/fs/may-hang.js';
 import {parseMountInfo} from '../../../base/fs/mount-info.js';
 import {LOCAL_FILES} from '../../why/snapshot/node-files.js';
 import {mapFact, readFact, valueOf, type Fact} from '../fact.js';
@@ -12,10 +13,6 @@ import {MAX_TEXT_BYTES, type FileReader} from './file-reader.js';
 export const MAX_MOUNT_BYTES = 16 * MAX_TEXT_BYTES;
 /** Number of symbolic links that are followed, as in the kernel. */
 const MAX_LINKS = 40;
-/** File systems that ask another machine or a process, and wait for it forever. */
-const REMOTE = /^(nfs\d?|cifs|smb3|ceph|glusterfs|lustre|afs|9p|virtiofs|fuse(\..*)?|autofs)$/;
-/** Reports whether reads of a file system may never end. */
-export const mayHang = (fileSystem: string): boolean => REMOTE.test(fileSystem);
 /** File systems of the kernel, which have no others below that could hang. */
 const OF_KERNEL = /^\/(proc|sys)\//;
 

@@ -4,10 +4,10 @@ import {createDeadline} from '../../../base/async/deadline.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {SystemError} from '../../../base/errors.js';
+import {mayHang} from '../../../base/fs/may-hang.js';
 import {mapFact, type Fact} from '../fact.js';
 import type {MountFacts, NetworkMountFacts} from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
-import {mayHang} from './local-file-reader.js';
 
 /** Time in which a file system has to answer, in ms. */
 const TIMEOUT_MS = 1000;

@@ -86,9 +86,9 @@ export interface CreatedCsiVolume {
 export interface CsiVolumes {
   /**
    * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the
-   * work of a killed process. Rejects with KcriError with the kubelet's message, and with the signal's reason.
+   * work of a killed process. Calls `onStaged` when the volume is staged for the pods of the node. Rejects with KcriError with the kubelet's message, and with the signal's reason.
    */
-  mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
+  mount(volume: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void>;
   /** Reports whether the mount of a pod's volume, by its name in the pod, waits until the volume is attached. */
   isAttaching(podUid: string, volume: string): boolean;
   /**

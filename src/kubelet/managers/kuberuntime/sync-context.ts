@@ -1,6 +1,7 @@
 import type {Backoff} from '../../../base/async/backoff.js';
 import type {Clock} from '../../../base/clock.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
+import type {VolumeStepSink} from '../../contract/volumes/volume-history.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {RunHook} from '../../contract/lifecycle-hook.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
@@ -31,6 +32,8 @@ export interface SyncContext {
   readonly probes: PodProbes;
   readonly actuated: ActuatedResources;
   readonly events: EventSink;
+  /** Receives what happens to the volumes of the pod. */
+  readonly onVolume?: VolumeStepSink;
   /**
    * Called after the pod's cgroup, directories, objects and volumes were prepared, before containers are started. `startedAt` is in
    * ms of the monotonic clock.

@@ -155,12 +155,13 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async mountVolumes(
     pod: Pod,
-    {objects, events}: MountingContext,
+    {objects, events, onVolume}: MountingContext,
     signal: AbortSignal,
   ): Promise<MountResult> {
     const host = {
       ...createVolumeHost(this.#node, objects, this.#clock),
       events,
+      onVolume,
       csi: this.#csiVolumes(),
       operated: (operation: VolumeOperation) => {
         this.#metrics.volumeOperated(operation);

@@ -70,23 +70,23 @@ export async function mountVolumes(
   const needsSetUp = (name: string, volume: ResolvedVolume): boolean =>
     !mounted.has(name) || volume.requiresRemount(host);
   const due = resolved.filter(([name, volume]) => needsSetUp(name, volume) || volume.isExpandable);
-  const report = (error: SystemError): SystemError => {
-    host.events?.({type: 'Warning', reason: mountFailureReason(error), message: error.message, pod});
-    return error;
-  };
+  const report = failureReporter(pod, host);
   let isExpanding = false;
   const start = (name: string, volume: ResolvedVolume): void => {
     operations.start(name, async (during) => {
       const isMounted = mounted.has(name);
       const isSetUp = needsSetUp(name, volume);
+      const history = createRecorder(name, volume, host);
+      const isRetried = operations.errorOf(name) !== undefined;
       try {
         if (isSetUp) await mountVolume(volume, host, during);
+        if (!isMounted || isRetried) history.mounted();
         const isDone =
           !volume.isExpandable || (await expandVolume(volume, host, {isMounted, signal: during}));
         isExpanding ||= !isDone;
       } catch (cause) {
         during.throwIfAborted();
-        throw report(mountError(volume, cause));
+        throw report(history.failed(mountError(volume, cause)));
       }
       if (!isSetUp) return;
       const keepsLabels = volume.keepsLabels || host.csi?.hasMountLabel(podRef(pod).uid, name) === true;
@@ -115,6 +115,46 @@ export async function mountVolumes(
   const volumes = mountedOf(used, mounted);
   if (first !== undefined && volumes.length < used.length) throw new MountError([first, ...others], retryAt);
   return {volumes: new Map(volumes), failures, retryAt, isExpanding};
+}
+
+/** Returns what reports a failure as an event of the pod, and returns it. */
+function failureReporter(pod: Pod, {events}: VolumeHost): (error: SystemError) => SystemError {
+  return (error) => {
+    events?.({type: 'Warning', reason: mountFailureReason(error), message: error.message, pod});
+    return error;
+  };
+}
+
+/** Returns what records the result of an attempt on a volume, which begins now, in its history. */
+function createRecorder(name: string, volume: ResolvedVolume, {node, clock, onVolume}: VolumeHost) {
+  const startedAt = clock.monotonic();
+  const record = (result: {readonly ms: number} | {readonly error: string}): void => {
+    const recorded = {name, volume: volume.name, plugin: volume.plugin, path: pathOf(volume, node)};
+    onVolume?.(
+      'error' in result
+        ? {step: 'Failed', volume: recorded, ...result}
+        : {step: 'Mounted', volume: recorded, ...result},
+    );
+  };
+  return {
+    mounted: () => {
+      record({ms: clock.monotonic() - startedAt});
+    },
+    failed: (error: SystemError) => {
+      record({error: error.message});
+      return error;
+    },
+  };
+}
+
+/** Returns the path of a volume; empty if its name cannot be that of a directory, for which its mount fails. */
+function pathOf(volume: ResolvedVolume, node: VolumeHost['node']): string {
+  try {
+    return volume.path(node);
+  } catch (error) {
+    rethrowUnexpected(error);
+    return '';
+  }
 }
 
 /** Returns the used volumes that are mounted, by name. */

@@ -8,6 +8,7 @@ import type {PodRegistry} from '../registry/pod-registry.js';
 import type {ManagedPods} from '../registry/managed-pods.js';
 import type {PodRecord} from '../registry/pod-store.js';
 import {CONTAINER_GC_PERIOD_MS} from './periodic-container-gc.js';
+import {recordUnmountOf} from '../sync/record-unmount.js';
 
 /** Dependencies of OrphanedPods. */
 export interface OrphanedPodsOptions {
@@ -88,7 +89,7 @@ export class OrphanedPods {
       pleg.requestRelist(record.uid);
       return;
     }
-    await local.remover.removeFromNode(record);
+    await recordUnmountOf(own.ensureSyncer(record), async () => local.remover.removeFromNode(record));
     await own.getSyncer(record.uid)?.flush();
     own.markRemoved(await local.remover.markRemoved(record));
     metrics.podRemoved(record);

@@ -3,9 +3,11 @@ import type {Clock} from '../../../base/clock.js';
 import {isObject} from '../../../base/is-object.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
+import type {VolumeHistory, VolumeStepSink} from '../../contract/volumes/volume-history.js';
 import type {WaitingReason} from '../../contract/waiting-reason.js';
 import {PodFileStore} from './pod-file-store.js';
 import {HistoryWriter} from './history-writer.js';
+import {VolumeHistoryWriter} from './volume-histories.js';
 import {
   isOccurrence,
   createOccurrence,
@@ -43,6 +45,8 @@ export interface LastKnown {
 /** History of one pod. Recording events and status neither rejects nor throws: see PodHistories. */
 export interface PodHistory {
   readonly event: EventSink;
+  /** Records what happened to volumes of the pod. */
+  readonly volume: VolumeStepSink;
   /** Resolves with the last persisted state of the pod; undefined without one. Rejects with SystemError. */
   lastKnown(): Promise<LastKnown | undefined>;
   /** Records the current state of the pod. */
@@ -54,6 +58,7 @@ export interface PodHistory {
 /** History that records nothing, for the pods of a plan. */
 export const NO_HISTORY: PodHistory = {
   event: () => undefined,
+  volume: () => undefined,
   lastKnown: async () => undefined,
   remember: () => undefined,
   flush: async () => undefined,
@@ -61,12 +66,13 @@ export const NO_HISTORY: PodHistory = {
 
 /**
  * Stores the history of pods for later commands: recent events in `<rootDir>/kcri/events/<uid>.json`, where events are
- * appended and merged from time to time, and the last known status in `<rootDir>/kcri/statuses/<uid>.json`. Both files are
- * removed with the pod. Reads reject with SystemError.
+ * appended and merged from time to time, the last known status in `<rootDir>/kcri/statuses/<uid>.json`, and the histories of volumes
+ * in `<rootDir>/kcri/mounts/<uid>.json`. The files are removed with the pod. Reads reject with SystemError.
  */
 export class PodHistories {
   readonly #events: PodFileStore<{readonly events: readonly RecordedEvent[]}>;
   readonly #statuses: PodFileStore<LastKnown>;
+  readonly #volumes: PodFileStore<{readonly volumes: readonly VolumeHistory[]}>;
   readonly #clock: Clock;
 
   constructor(rootDir: string, clock: Clock) {
@@ -75,6 +81,11 @@ export class PodHistories {
       rootDir,
       'statuses',
       ({seenAt, status, reasons}) => typeof seenAt === 'string' && isObject(status) && isObject(reasons),
+    );
+    this.#volumes = new PodFileStore(
+      rootDir,
+      'mounts',
+      ({volumes}) => Array.isArray(volumes) && volumes.every(isVolumeHistory),
     );
     this.#clock = clock;
   }
@@ -88,6 +99,11 @@ export class PodHistories {
 
   async lastKnown(uid: PodUid): Promise<LastKnown | undefined> {
     return (await this.#statuses.read(uid))?.value;
+  }
+
+  /** Resolves with the histories of the pod's volumes. */
+  async volumes(uid: PodUid): Promise<readonly VolumeHistory[]> {
+    return (await this.#volumes.read(uid))?.value.volumes ?? [];
   }
 
   /**
@@ -105,7 +121,15 @@ export class PodHistories {
       writeStatus: async (known) => this.#statuses.write(uid, known),
       onFailure,
     });
+    const volumes = new VolumeHistoryWriter({
+      read: async () => await this.volumes(uid),
+      write: async (histories) => this.#volumes.write(uid, {volumes: histories}),
+      onFailure,
+    });
     return {
+      volume: (step) => {
+        volumes.add({at: now(), step});
+      },
       event: (event) => {
         writer.event(createOccurrence(event, now()));
       },
@@ -115,6 +139,7 @@ export class PodHistories {
       },
       flush: async () => {
         await writer.flush();
+        await volumes.flush();
       },
     };
   }
@@ -122,5 +147,17 @@ export class PodHistories {
   async delete(uid: PodUid): Promise<void> {
     await this.#events.delete(uid);
     await this.#statuses.delete(uid);
+    await this.#volumes.delete(uid);
   }
+}
+
+function isVolumeHistory(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const texts = ['name', 'volume', 'plugin', 'path'];
+  const optional = ['stagedAt', 'mountedAt', 'remountedAt', 'unmountedAt', 'lastFailedAt', 'lastError'];
+  return (
+    texts.every((key) => typeof value[key] === 'string') &&
+    ['failures', 'totalFailures'].every((key) => typeof value[key] === 'number') &&
+    optional.every((key) => ['undefined', 'string'].includes(typeof value[key]))
+  );
 }

@@ -15,6 +15,7 @@ import {removeRunMarks} from './pod-runs.js';
 import type {PodHistoryStore, PodObserver} from './pod-registry-options.js';
 import type {PodRecord, PodStore} from './pod-store.js';
 import {nodeAtLocation, type PodSyncerFactory} from './pod-syncer-factory.js';
+import {recordUnmountOf} from '../sync/record-unmount.js';
 
 /** Dependencies of PodRemover. */
 export interface PodRemoverOptions {
@@ -62,7 +63,7 @@ export class PodRemover {
     await syncer.terminate(gracePeriodSeconds, signal);
     await observer.containersStopped?.(podRef(record.pod));
     await syncer.removeFromRuntime();
-    await this.removeFromNode(record);
+    await recordUnmountOf(syncer, async () => this.removeFromNode(record));
     await history.flush();
     await this.forget(record);
   }

@@ -122,6 +122,9 @@ export class PodSyncerFactory {
         observer.recordingFailed(ref, error);
       }),
       events,
+      onVolume: (step) => {
+        history.volume('error' in step ? {...step, error: secrets.mask(step.error)} : step);
+      },
       onPrepared: (startedAt, isFailed) => observer.prepared?.(ref, startedAt, isFailed),
       onLinkFailed: (error) => observer.linkFailed?.(ref, error),
       secrets,

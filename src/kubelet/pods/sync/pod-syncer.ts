@@ -1,5 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {messageOf} from '../../../base/errors.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle} from '../../contract/pod-actions.js';
@@ -110,6 +111,13 @@ export class PodSyncer {
   /** Records an event raised outside a sync. */
   recordEvent(event: PodEvent): void {
     this.#context.events(event);
+  }
+
+  /** Records that the volumes of the pod were unmounted, or why they could not be. */
+  recordUnmount(error?: unknown): void {
+    this.#context.onVolume?.(
+      error === undefined ? {step: 'Unmounted'} : {step: 'UnmountFailed', error: messageOf(error)},
+    );
   }
 
   /** Applies a probe result to the status before the next sync. */

@@ -10,7 +10,7 @@ import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sy
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import type {SyncOptions} from './sync-options.js';
 
-type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events' | 'mountBackoff' | 'clock'>;
+type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events' | 'onVolume' | 'mountBackoff' | 'clock'>;
 
 /** Delays after a failure before any volume is mounted, in ms: doubled up to a maximum (goroutinemap exponentialbackoff). */
 const INITIAL_MOUNT_DELAY_MS = 500;

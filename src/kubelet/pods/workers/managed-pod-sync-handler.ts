@@ -27,6 +27,7 @@ import type {PodRecord} from '../registry/pod-store.js';
 import type {SyncOptions} from '../sync/sync-options.js';
 import {createPreparationLimiter} from '../../managers/kuberuntime/limit-starts.js';
 import {computeSyncOutcome} from './compute-sync-outcome.js';
+import {recordUnmountOf} from '../sync/record-unmount.js';
 
 /** Dependencies of ManagedPodSyncHandler. */
 export interface ManagedPodSyncHandlerOptions {
@@ -228,7 +229,10 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const syncer = await this.#syncerFor(pod, status, true);
     await syncer.syncTerminatedPod(status);
     const record = this.#own.get(podRef(pod).uid);
-    if (record !== undefined) await this.#options.local.remover.removeVolumesAndCgroup(record, signal);
+    if (record !== undefined)
+      await recordUnmountOf(syncer, async () => {
+        await this.#options.local.remover.removeVolumesAndCgroup(record, signal);
+      });
   }
 
   /** Reads the pod from the runtime, stores its status and resolves with it. Rejects with CriError. */

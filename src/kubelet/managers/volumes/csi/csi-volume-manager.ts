@@ -47,11 +47,11 @@ export class CsiVolumeManager implements CsiVolumes {
     this.#expander = new VolumeExpander(services);
   }
 
-  async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
+  async mount(volume: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void> {
     const {signal: stopped} = this.#services;
     using either = anySignal(signal, stopped);
     try {
-      await this.#mount(volume, either.signal);
+      await this.#mount(volume, either.signal, onStaged);
     } catch (cause) {
       signal.throwIfAborted();
       if (stopped.aborted) throw new SystemError('the kubelet is stopping', {cause});
@@ -59,7 +59,7 @@ export class CsiVolumeManager implements CsiVolumes {
     }
   }
 
-  async #mount(given: CsiVolume, signal: AbortSignal): Promise<void> {
+  async #mount(given: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void> {
     const {cluster, node, staged, selinuxDir} = this.#services;
     await cluster?.driversKnown(signal);
     const volume = node.selinuxEnabled
@@ -77,6 +77,7 @@ export class CsiVolumeManager implements CsiVolumes {
       const stage = async (): Promise<void> => stageVolume(volume, context, this.#services, signal);
       const step = isBlockVolume(volume) ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed';
       await inStep(step, staged.stage(volume, stage, signal), signal);
+      onStaged?.();
     }
     if (isBlockVolume(volume)) await mapBlockVolume(volume, context, this.#services, signal);
     else await publishVolume(volume, context, this.#services, signal);

@@ -55,9 +55,9 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
     this.#options = options;
   }
 
-  async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
+  async mount(volume: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void> {
     await this.#open(async ({volumes}) => {
-      await volumes.mount(volume, signal);
+      await volumes.mount(volume, signal, onStaged);
     });
   }
 

@@ -11,7 +11,7 @@ import {
   STAGE_BLOCK_STEP,
   STAGE_STEP,
 } from '../csi/driver-not-registered.js';
-import {type PodVolume, type VolumePlugin} from './volume-plugin.js';
+import {type PodVolume, type VolumeHost, type VolumePlugin} from './volume-plugin.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
 const COMMON = {
@@ -25,13 +25,13 @@ export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
   ...COMMON,
   driver: ({driver}) => driver,
   isRepublished: ({csi}, {driver}) => csi?.isRepublished(driver) === true,
-  setUp: async ({csi}, volume, signal) => {
+  setUp: async (host, volume, signal) => {
     const {driver} = volume.source;
-    if (csi === undefined) {
+    if (host.csi === undefined) {
       const {message, hint} = driverNotRegistered(driver, STAGE_STEP);
       throw new VolumeStepError('MountVolume.MountDevice failed', message, {hint});
     }
-    await csi.mount(persistentCsiVolume(volume), signal);
+    await host.csi.mount(persistentCsiVolume(volume), signal, stagedSink(host, volume, csiVolume));
   },
   expand: async ({csi}, volume, options) => (await csi?.expand(persistentCsiVolume(volume), options)) ?? true,
 };
@@ -49,12 +49,24 @@ export const csiBlockVolume: VolumePlugin<CSIPersistentVolumeSource> = {
       const {message, hint} = driverNotRegistered(driver, STAGE_BLOCK_STEP);
       throw new VolumeStepError('MapVolume.SetUpDevice failed', message, {hint});
     }
-    await host.csi.mount(persistentBlockVolume(volume), signal);
+    await host.csi.mount(persistentBlockVolume(volume), signal, stagedSink(host, volume, csiBlockVolume));
     reportMapped(host, volume, csiDeviceMap(host.node, podRef(volume.pod).uid, volume.name));
   },
   expand: async ({csi}, volume, options) =>
     (await csi?.expand(persistentBlockVolume(volume), options)) ?? true,
 };
+
+/** Returns what records that a volume is staged. */
+function stagedSink(
+  {node, onVolume}: VolumeHost,
+  volume: PodVolume<CSIPersistentVolumeSource>,
+  {path}: Pick<VolumePlugin<CSIPersistentVolumeSource>, 'path'>,
+): () => void {
+  const {name, specName = name, source} = volume;
+  const plugin = `${COMMON.name}:${source.driver}`;
+  const recorded = {name: specName, volume: name, plugin, path: path(node, volume)};
+  return () => onVolume?.({step: 'Staged', volume: recorded});
+}
 
 function persistentBlockVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiVolume {
   return {...persistentCsiVolume(volume), blockName: volume.name};

@@ -12,6 +12,7 @@ import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolumes, ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
+import type {VolumeStepSink} from '../../../contract/volumes/volume-history.js';
 import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
@@ -41,6 +42,8 @@ export interface VolumeHost {
   readonly operations?: VolumeOperations;
   /** Receives failures to mount volumes and other warnings about them; they are dropped by default. */
   readonly events?: EventSink;
+  /** Receives what happens to the volumes; it is dropped by default. */
+  readonly onVolume?: VolumeStepSink | undefined;
   /** Receives the operations of the volumes; they are dropped by default. */
   readonly operated?: (operation: VolumeOperation) => void;
 }

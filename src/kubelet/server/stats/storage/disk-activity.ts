@@ -1,5 +1,6 @@
 import {readFile, stat} from 'node:fs/promises';
 import {isSystemCallError} from '../../../../base/errors.js';
+import {deviceNumbers} from '../../../../base/fs/device-numbers.js';
 
 /** Counters of a block device since the start of the machine (Documentation/admin-guide/iostats.rst). */
 export interface DiskActivity {
@@ -48,11 +49,7 @@ export function parseDiskActivities(text: string): DiskActivities {
 /** Returns the numbers of a device, such as 8:0 (makedev(3)); undefined if its file does not exist. */
 export async function readDeviceNumbers(device: string): Promise<string | undefined> {
   const found = await unlessRefused(() => stat(device, {bigint: true}));
-  if (found === undefined) return undefined;
-  const {rdev} = found;
-  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
-  const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
-  return `${major}:${minor}`;
+  return found && deviceNumbers(found.rdev);
 }
 
 async function unlessRefused<T>(read: () => Promise<T>): Promise<T | undefined> {

@@ -1,0 +1,45 @@
+import type {Volume} from '../../../../api/types/v1-volumes.js';
+import type {VolumePod} from './node-volume.js';
+
+/** Kinds of the Pod API by the names of their plugins. */
+const KINDS: Readonly<Record<string, string>> = {
+  configmap: 'configMap',
+  'downward-api': 'downwardAPI',
+  'empty-dir': 'emptyDir',
+  'host-path': 'hostPath',
+  'local-volume': 'local',
+};
+
+/** Kinds that are directories of the pod, without a mount of a device or a server. */
+const DIRECTORIES: ReadonlySet<string> = new Set([
+  'configMap',
+  'downwardAPI',
+  'emptyDir',
+  'gitRepo',
+  'git-repo',
+  'projected',
+  'secret',
+]);
+
+/** Returns the kind of a plugin: `emptyDir` of `kubernetes.io/empty-dir`; the plugin itself if it is of another vendor. */
+export function kindOfPlugin(plugin: string): string {
+  const [vendor = '', name = ''] = plugin.split('/');
+  return vendor === 'kubernetes.io' ? (KINDS[name] ?? name) : plugin;
+}
+
+/** Returns the kind of a volume in the spec of a pod. */
+export function kindOfVolume(volume: Volume): string {
+  const kind = Object.entries(volume).find(([key, value]) => key !== 'name' && value !== undefined)?.[0];
+  return kind ?? 'emptyDir';
+}
+
+/** Reports whether a kind is a directory of the pod. */
+export const isDirectoryKind = (kind: string): boolean => DIRECTORIES.has(kind);
+
+/** Reports whether a volume of the spec is a claim, whose directory has the name of the PersistentVolume. */
+export const isClaim = (kind: string): boolean => kind === 'persistentVolumeClaim' || kind === 'ephemeral';
+
+/** Returns the claim of a volume as `namespace/name` (VolumeClaimName). */
+export function claimOf({namespace, name}: Pick<VolumePod, 'namespace' | 'name'>, volume: Volume): string {
+  return `${namespace}/${volume.persistentVolumeClaim?.claimName ?? `${name}-${volume.name}`}`;
+}

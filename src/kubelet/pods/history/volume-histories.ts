@@ -1,0 +1,125 @@
+import type {RecordedVolume, VolumeHistory, VolumeStep} from '../../contract/volumes/volume-history.js';
+
+/** A step with its time, in ms since the epoch. */
+export interface TimedVolumeStep {
+  readonly at: number;
+  readonly step: VolumeStep;
+}
+
+/** Largest length of an error, in characters; longer ones are truncated. */
+const MAX_ERROR_LENGTH = 2048;
+
+/** Returns the histories of a pod's volumes after further steps, in the order in which the volumes were first seen. Pure. */
+export function mergeVolumeSteps(
+  histories: readonly VolumeHistory[],
+  steps: readonly TimedVolumeStep[],
+): readonly VolumeHistory[] {
+  return steps.reduce((merged, {at, step}) => {
+    const time = new Date(at).toISOString();
+    if (step.step === 'Unmounted' || step.step === 'UnmountFailed')
+      return merged.map((history) => unmounted(history, step, time));
+    const known = merged.find(({name}) => name === step.volume.name);
+    const changed = change(known ?? newHistory(step.volume), step, time);
+    return known === undefined
+      ? [...merged, changed]
+      : merged.map((history) => (history === known ? changed : history));
+  }, histories);
+}
+
+function newHistory(volume: RecordedVolume): VolumeHistory {
+  return {...volume, failures: 0, totalFailures: 0};
+}
+
+function change(
+  before: VolumeHistory,
+  step: Exclude<VolumeStep, {readonly step: 'Unmounted' | 'UnmountFailed'}>,
+  time: string,
+): VolumeHistory {
+  // The claim of a volume may have got another PersistentVolume.
+  const history = {...before, ...step.volume};
+  switch (step.step) {
+    case 'Staged':
+      return isMounted(history) ? history : {...history, stagedAt: time};
+    case 'Failed':
+      return failed(history, step.error, time);
+    case 'Mounted':
+      return isMounted(history)
+        ? {...history, failures: 0, remountedAt: time}
+        : {...history, failures: 0, mountedAt: time, mountMs: Math.round(step.ms)};
+  }
+}
+
+function unmounted(
+  history: VolumeHistory,
+  step: Extract<VolumeStep, {readonly step: 'Unmounted' | 'UnmountFailed'}>,
+  time: string,
+): VolumeHistory {
+  if (step.step === 'UnmountFailed') return failed(history, step.error, time);
+  return isMounted(history) ? {...history, failures: 0, unmountedAt: time} : history;
+}
+
+function failed(history: VolumeHistory, error: string, time: string): VolumeHistory {
+  return {
+    ...history,
+    failures: history.failures + 1,
+    totalFailures: history.totalFailures + 1,
+    lastFailedAt: time,
+    lastError: error.slice(0, MAX_ERROR_LENGTH),
+  };
+}
+
+/** Reports whether a volume was mounted and not unmounted since. */
+function isMounted({mountedAt, unmountedAt}: VolumeHistory): boolean {
+  if (mountedAt === undefined) return false;
+  return unmountedAt === undefined || Date.parse(unmountedAt) < Date.parse(mountedAt);
+}
+
+/** Storage of the histories of a pod's volumes. Its functions may reject, except for onFailure. */
+export interface VolumeHistoryStorage {
+  readonly read: () => Promise<readonly VolumeHistory[]>;
+  readonly write: (histories: readonly VolumeHistory[]) => Promise<void>;
+  /** Called when writes start to fail, and again when they fail after a success. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Writes the histories of a pod's volumes in the background. Steps that arrive during a write are written together. */
+export class VolumeHistoryWriter {
+  readonly #storage: VolumeHistoryStorage;
+  #known: readonly VolumeHistory[] | undefined;
+  #steps: TimedVolumeStep[] = [];
+  #isFailing = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(storage: VolumeHistoryStorage) {
+    this.#storage = storage;
+  }
+
+  add(step: TimedVolumeStep): void {
+    this.#steps.push(step);
+    this.#writing ??= this.#run();
+  }
+
+  /** Resolves when all previous writes have succeeded or failed. */
+  async flush(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Never rejects: what cannot be written is written with the next step. */
+  async #run(): Promise<void> {
+    // Steps of the same turn are written together.
+    await Promise.resolve();
+    while (this.#steps.length > 0) {
+      const steps = this.#steps;
+      this.#steps = [];
+      try {
+        this.#known = mergeVolumeSteps(this.#known ?? (await this.#storage.read()), steps);
+        await this.#storage.write(this.#known);
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) this.#storage.onFailure(error);
+        this.#isFailing = true;
+      }
+    }
+    this.#writing = undefined;
+  }
+}

@@ -1,0 +1,220 @@
+import {expect, test} from 'vitest';
+import {computeVolumes} from '../../../../../src/kubelet/managers/volumes/inventory/compute-volumes.js';
+import type {VolumePod} from '../../../../../src/kubelet/managers/volumes/inventory/node-volume.js';
+import type {
+  PodVolumeFact,
+  StagedVolumeFact,
+  VolumeFacts,
+} from '../../../../../src/kubelet/managers/volumes/inventory/volume-facts.js';
+import type {Pod} from '../../../../../src/api/types/v1-pod.js';
+import type {Volume} from '../../../../../src/api/types/v1-volumes.js';
+import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
+
+const MOUNT = {device: '8:1', fileSystem: 'ext4', source: '/dev/sda1', path: '/mnt'};
+
+function aFact(fields: Partial<PodVolumeFact> & {readonly name: string}): PodVolumeFact {
+  const {plugin = 'kubernetes.io/empty-dir', name} = fields;
+  const path = `/root/pods/u1/volumes/${plugin}/${name}`;
+  return {uid: 'u1', plugin, path, isBlock: false, isComplete: true, mount: undefined, ...fields};
+}
+
+function aCsiFact(fields: Partial<PodVolumeFact> & {readonly name: string}): PodVolumeFact {
+  const data = {driverName: 'csi.test', volumeHandle: 'h1', volumeLifecycleMode: 'Persistent'} as const;
+  return aFact({plugin: 'kubernetes.io/csi', data, ...fields});
+}
+
+function aStaged(fields: Partial<StagedVolumeFact> = {}): StagedVolumeFact {
+  const data = {driverName: 'csi.test', volumeHandle: 'h1'};
+  return {plugin: 'kubernetes.io/csi', path: '/root/staged', name: undefined, mount: MOUNT, data, ...fields};
+}
+
+function someFacts(pods: readonly PodVolumeFact[], fields: Partial<VolumeFacts> = {}): VolumeFacts {
+  const uids = [...new Set(pods.map(({uid}) => uid))];
+  const rest = {staged: [], claims: [], provisioned: [], problems: []};
+  return {requestedDir: '/root', rootDir: '/root', isOfKcri: true, uids, pods, ...rest, ...fields};
+}
+
+/** Returns a pod whose container uses all volumes. */
+function aVolumePod(
+  volumes: readonly Volume[],
+  fields: Partial<VolumePod> = {},
+  isStarted = true,
+): VolumePod {
+  const volumeMounts = volumes.map(({name}) => ({name, mountPath: `/${name}`}));
+  const running = {state: {running: {startedAt: '2026-01-01T00:00:00Z'}}};
+  const containerStatuses = [aContainerStatus(isStarted ? running : {state: {waiting: {}}})];
+  const pod: Pod = {
+    ...aPod({volumes: [...volumes], containers: [aContainer({volumeMounts})]}),
+    status: {phase: isStarted ? 'Running' : 'Pending', containerStatuses},
+  };
+  return {uid: 'u1', namespace: 'default', name: 'web', pod, events: [], histories: [], ...fields};
+}
+
+function compute(pods: readonly VolumePod[], facts: VolumeFacts, knowsAll = true) {
+  return computeVolumes({facts: [facts], pods, knowsAllPods: () => knowsAll});
+}
+
+const CLAIM: Volume = {name: 'data', persistentVolumeClaim: {claimName: 'db'}};
+const NFS: Volume = {name: 'nfs', nfs: {server: 's', path: '/'}};
+
+test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFacts>, object]>([
+  ['emptyDir', {name: 'a', emptyDir: {}}, aFact({name: 'a'}), {}, {kind: 'emptyDir', state: 'mounted'}],
+  [
+    'an unfinished ConfigMap',
+    {name: 'a', configMap: {name: 'c'}},
+    aFact({name: 'a', plugin: 'kubernetes.io/configmap', isComplete: false}),
+    {},
+    {kind: 'configMap', state: 'pending'},
+  ],
+  [
+    'hostPath',
+    {name: 'a', hostPath: {path: '/x'}},
+    undefined,
+    {},
+    {kind: 'hostPath', state: 'mounted', path: '/x'},
+  ],
+  [
+    'NFS without a mount',
+    NFS,
+    aFact({name: 'nfs', plugin: 'kubernetes.io/nfs'}),
+    {},
+    {kind: 'nfs', state: 'pending'},
+  ],
+  [
+    'mounted NFS',
+    NFS,
+    aFact({name: 'nfs', plugin: 'kubernetes.io/nfs', mount: MOUNT}),
+    {},
+    {kind: 'nfs', state: 'mounted', mount: MOUNT},
+  ],
+  [
+    'the claim of a CSI volume',
+    CLAIM,
+    aCsiFact({name: 'pv1'}),
+    {},
+    {
+      kind: 'csi',
+      state: 'published',
+      name: 'data',
+      claim: 'default/db',
+      persistentVolume: 'pv1',
+      handle: 'h1',
+    },
+  ],
+  [
+    'a claim that is staged but not published',
+    CLAIM,
+    aCsiFact({name: 'pv1', isComplete: false}),
+    {staged: [aStaged()]},
+    {state: 'staged', stagingPath: '/root/staged'},
+  ],
+  [
+    'a damaged identity',
+    CLAIM,
+    aFact({plugin: 'kubernetes.io/csi', name: 'pv1', damage: 'bad file'}),
+    {},
+    {state: 'error', message: 'bad file'},
+  ],
+  [
+    'a directory of a claim',
+    CLAIM,
+    undefined,
+    {claims: ['default/db'], uids: ['u1']},
+    {kind: 'claim', state: 'mounted', path: '/root/claims/default/db', claim: 'default/db'},
+  ],
+  [
+    'a block volume',
+    CLAIM,
+    aCsiFact({name: 'pv1', isBlock: true, mount: MOUNT}),
+    {},
+    {state: 'published', isBlock: true},
+  ],
+  ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
+])('the state of %s follows from its directory', (_title, volume, fact, fields, expected) => {
+  const facts = someFacts(fact === undefined ? [] : [fact], fields);
+  const [found, ...others] = compute([aVolumePod([volume])], facts);
+  expect(found).toMatchObject({name: volume.name, pod: {name: 'web'}, ...expected});
+  expect(others).toEqual([]);
+});
+
+test('a volume that waits has the last error of its events, or of its history', () => {
+  const event = (message: string, lastTimestamp: string) => ({
+    reason: 'FailedMount',
+    message,
+    count: 1,
+    lastTimestamp,
+  });
+  const events = [
+    event('MountVolume.SetUp failed for volume "nfs" : new', '2026-01-01T00:00:02Z'),
+    event('MountVolume.SetUp failed for volume "nfs" : old', '2026-01-01T00:00:01Z'),
+    event('MountVolume.SetUp failed for volume "other" : x', '2026-01-01T00:00:03Z'),
+  ];
+  const facts = someFacts([aFact({name: 'nfs', plugin: 'kubernetes.io/nfs'})]);
+  const waiting = aVolumePod([NFS], {events}, false);
+  expect(compute([waiting], facts)).toMatchObject([
+    {state: 'error', message: expect.stringMatching(/: new$/) as string},
+  ]);
+  const history = {name: 'nfs', volume: 'nfs', plugin: 'kubernetes.io/nfs', path: '/x', totalFailures: 3};
+  const failing = {...history, failures: 1, lastError: 'no route'};
+  expect(compute([{...waiting, histories: [failing]}], facts)).toMatchObject([{message: 'no route'}]);
+  expect(
+    compute([{...waiting, histories: [{...history, failures: 0, mountedAt: '2026-01-01T00:00:04Z'}]}], facts),
+  ).toMatchObject([{state: 'pending'}]);
+});
+
+test('claims are matched with directories by histories and provisioned volumes, or stand for themselves', () => {
+  const claims: Volume[] = ['a', 'b'].map((name) => ({name, persistentVolumeClaim: {claimName: name}}));
+  const found = someFacts([aCsiFact({name: 'pv-b'}), aCsiFact({name: 'pv-a'})]);
+  const names = (volumes: ReturnType<typeof compute>) => volumes.map(({name, claim}) => [name, claim]);
+  expect(names(compute([aVolumePod(claims)], found))).toEqual([
+    ['pv-b', undefined],
+    ['pv-a', undefined],
+  ]);
+  const history = {plugin: '', path: '', failures: 0, totalFailures: 0};
+  const recorded = {histories: [{...history, name: 'a', volume: 'pv-a'}]};
+  const matched = [
+    ['a', 'default/a'],
+    ['b', 'default/b'],
+  ];
+  expect(names(compute([aVolumePod(claims, recorded)], found))).toEqual(matched);
+  const provisioned = [{name: 'pv-a', claim: 'default/a', driver: 'csi.test', handle: 'h1'}];
+  expect(names(compute([aVolumePod(claims)], {...found, provisioned}))).toEqual(matched);
+});
+
+test('a volume of an unknown pod is orphaned only if all pods are known', () => {
+  const facts = someFacts([aFact({name: 'a'})]);
+  expect(compute([], facts)).toMatchObject([{pod: {uid: 'u1'}, state: 'orphaned'}]);
+  expect(compute([], facts, false)).toMatchObject([{pod: {uid: 'u1'}, state: 'mounted'}]);
+});
+
+test('a pod that has ended, or whose spec is not known, has only its directories', () => {
+  const pod = aVolumePod([NFS]);
+  const ended = {...pod, pod: {...pod.pod, status: {phase: 'Succeeded'}} as Pod};
+  expect(compute([ended], someFacts([]))).toEqual([]);
+  const facts = someFacts([aFact({name: 'a'})]);
+  expect(compute([{...pod, pod: undefined}], facts)).toMatchObject([{name: 'a', state: 'mounted'}]);
+});
+
+test('a volume that no container uses is unused', () => {
+  const {pod, ...rest} = aVolumePod([]);
+  const spec = {...pod?.spec, volumes: [{name: 'a', emptyDir: {}}]};
+  expect(compute([{...rest, pod: {...pod, spec} as Pod}], someFacts([]))).toMatchObject([{state: 'unused'}]);
+});
+
+test('staged volumes, provisioned volumes and claims without a pod are listed after the others', () => {
+  const provisioned = ['pv1', 'pv2'].map((name, index) => ({
+    ...{name, claim: `default/c${index}`, driver: 'csi.test', handle: `h${index + 1}`},
+  }));
+  const facts = someFacts([], {staged: [aStaged()], provisioned, claims: ['shop/cart']});
+  expect(compute([], facts)).toMatchObject([
+    {
+      pod: undefined,
+      state: 'staged',
+      persistentVolume: 'pv1',
+      claim: 'default/c0',
+      stagingPath: '/root/staged',
+    },
+    {state: 'unused', persistentVolume: 'pv2', driver: 'csi.test'},
+    {state: 'unused', kind: 'claim', name: 'cart', path: '/root/claims/shop/cart'},
+  ]);
+});
