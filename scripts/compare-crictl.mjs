@@ -4,7 +4,7 @@ import {compile} from './tsc.mjs';
 
 /*
  * `node scripts/compare-crictl.mjs PATH-OF-CRICTL [PATTERN]` runs the generated command lines of
- * test/compat/generated-lines.ts (those that match PATTERN) with crictl and with bin/kcri.js under the name crictl,
+ * test/compat/generated-lines.ts and test/compat/campaign (those that match PATTERN) with crictl and with bin/kcri.js under the name crictl,
  * and prints those whose results differ.
  */
 

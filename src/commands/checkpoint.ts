@@ -37,11 +37,13 @@ export default class Checkpoint extends BaseCommand {
         'cannot checkpoint a container without specifying the checkpoint destination. Use --export=/path/to/checkpoint.tar',
       );
     const {services, signal} = this;
-    const locationOf = (await this.dialect.strategy('checkpoint', archiveLocations))(path, refs.length);
+    const {archives, timeoutSeconds} = await this.dialect.strategy('checkpoint', KCRI_CHECKPOINT);
+    const locationOf = archives(path, refs.length);
+    const timeout = timeoutSeconds(await this.settings.read());
     const {runtime, images} = await this.cri();
     const targets = await resolveContainers(runtime, refs, services.resolving({images}));
     await forEachTarget(services, targets, async (containerId, ref) => {
-      const request = {containerId, location: locationOf(containerId)};
+      const request = {containerId, location: locationOf(containerId), timeout};
       await withContext(
         `checkpointing the container "${ref}" failed`,
         runtime.checkpointContainer(request, {signal}),
@@ -51,8 +53,13 @@ export default class Checkpoint extends BaseCommand {
   }
 }
 
+const KCRI_CHECKPOINT: CommandStrategies['checkpoint'] = {
+  archives: archiveLocations,
+  timeoutSeconds: () => 0n,
+};
+
 /** Makes paths absolute, since the runtime has another working directory. */
-const archiveLocations: CommandStrategies['checkpoint'] = (path, count) => {
+function archiveLocations(path: string, count: number): (containerId: string) => string {
   const absolute = resolve(path);
   if (path.endsWith('/') || (existsSync(absolute) && statSync(absolute).isDirectory()))
     return (containerId) => join(absolute, `${containerId}.tar`);
@@ -61,4 +68,4 @@ const archiveLocations: CommandStrategies['checkpoint'] = (path, count) => {
       hint: `use a directory: --export ${path}/`,
     });
   return () => absolute;
-};
+}

@@ -55,6 +55,7 @@ export const DIAL_ERRORS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
   ENOTDIR: 'not a directory',
+  EINVAL: 'invalid argument',
   EAGAIN: 'resource temporarily unavailable',
 };
 

@@ -26,6 +26,31 @@ export function parseDuration(text: string): bigint | undefined {
   return BigInt.asIntN(64, signed) === signed ? signed : undefined;
 }
 
+/** Returns the message of Go's time.ParseDuration for a text that parseDuration does not accept. */
+export function durationFault(text: string): string {
+  const invalid = `time: invalid duration ${quoteBytes(text)}`;
+  for (let rest = text.replace(/^[+-]/, ''); rest !== '';) {
+    const [number = '', whole = ''] = /^(\d*)(?:\.\d*)?/.exec(rest) ?? [];
+    const [unit = ''] = /^[^.\d]*/.exec(rest.slice(number.length)) ?? [];
+    if (!/\d/.test(number) || BigInt(whole) > 2n ** 63n) return invalid;
+    if (unit === '') return `time: missing unit in duration ${quoteBytes(text)}`;
+    if (!Object.hasOwn(UNIT_NANOS, unit))
+      return `time: unknown unit ${quoteBytes(unit)} in duration ${quoteBytes(text)}`;
+    rest = rest.slice(number.length + unit.length);
+  }
+  return invalid;
+}
+
+/** Quotes a text as the errors of Go's package time do: bytes that are not printable ASCII in hexadecimal. */
+function quoteBytes(text: string): string {
+  const escaped = text.replace(/["\\]|[^ -\x7f]/gu, (character) =>
+    /["\\]/.test(character)
+      ? `\\${character}`
+      : [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+  return `"${escaped}"`;
+}
+
 function partNanos([, whole = '', fraction = '', unit = '']: RegExpExecArray): bigint {
   const nanos = UNIT_NANOS[unit as keyof typeof UNIT_NANOS];
   return BigInt(whole) * nanos + (BigInt(fraction) * nanos) / 10n ** BigInt(fraction.length);

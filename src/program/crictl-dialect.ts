@@ -9,7 +9,8 @@ import type {FlagToken, Tokens} from '../cli/parsing/tokenize.js';
 import {ArgumentsError, FlagError, UnknownCommandError} from '../cli/parsing/usage-errors.js';
 import {connectFirst} from '../cli/crictl/connect-first.js';
 import {crictlCommand, isCrictlCommand} from '../cli/crictl/crictl-commands.js';
-import {CRICTL_FLAG_SYNTAX} from '../cli/crictl/crictl-flag-syntax.js';
+import {checkPullTimeout, CRICTL_FLAG_SYNTAX} from '../cli/crictl/crictl-flag-syntax.js';
+import {crictlHelpTopic} from '../cli/crictl/crictl-help-topic.js';
 import {withoutKcriFlags} from '../cli/crictl/kcri-flags.js';
 import {parseCrictlOutputFormat} from '../cli/crictl/crictl-output-format.js';
 import {CRICTL_SETTINGS_SOURCE} from '../cli/crictl/crictl-settings.js';
@@ -31,7 +32,8 @@ export const CRICTL_DIALECT: Dialect = {
   // Scripts and cri-tools' own tests look for this line.
   helpTitle: 'crictl - client for CRI\n\n',
   version: crictlVersionLine,
-  tokenize: async (argv, {command, own, shared}) => {
+  tokenize: async (argv, {command, own, shared, env}) => {
+    if (Object.hasOwn(own, 'pull-timeout')) checkPullTimeout(env);
     const flags = command === undefined ? {...shared, ...own} : withoutKcriFlags(command, own);
     const syntax = {combinesShorts: combinesShorts(command), check: checkValue(flags)};
     const tokens = await tokenizeGoFlags(argv, flags, syntax);
@@ -49,6 +51,7 @@ export const CRICTL_DIALECT: Dialect = {
     reporter.error(error.message);
     return new HelpRequest(words);
   },
+  helpTopic: crictlHelpTopic,
   unknownCommandText: (words) => crictlUnknownCommand(words.join(' ')),
   offersCommand: isCrictlCommand,
   ignoresArguments: (command) => crictlCommand(command).ignoresArguments === true,

@@ -5,7 +5,7 @@ export const CRICTL_STRATEGIES: {
   readonly [Name in keyof CommandStrategies]: () => Promise<CommandStrategies[Name]>;
 } = {
   attach: async () => (await import('../features/sessions/crictl-attach.js')).CRICTL_ATTACH,
-  checkpoint: async () => (await import('../features/containers/crictl-containers.js')).crictlCheckpoint,
+  checkpoint: async () => (await import('../features/containers/crictl-containers.js')).CRICTL_CHECKPOINT,
   completion: async () =>
     (await import('../features/completion/crictl-completion.js')).crictlCompletionScript,
   config: async () => {

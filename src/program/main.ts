@@ -117,7 +117,10 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
   await dialect.beforeCommand(line, context, reporter);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
-  if (first === 'help' || first === 'h') return await help(words.slice(1), run);
+  if (first === 'help' || first === 'h') {
+    const topic = dialect.helpTopic(words.slice(1));
+    return typeof topic === 'string' ? await print(topic, context) : await help(topic, run);
+  }
   const found = findCommand(words, dialect);
   if (found !== undefined) {
     // Any command would request the same help after it is loaded.
@@ -133,8 +136,14 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
 const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 
 /** Returns the global flags before the command, and the remaining words. Rejects with HelpRequest and UsageError. */
-async function leadingFlags(argv: readonly string[], {dialect}: Run): Promise<Leading> {
-  const scope = {command: undefined, own: VERSION, shared: GLOBAL_FLAGS, flagsEndAfter: () => true};
+async function leadingFlags(argv: readonly string[], {context, dialect}: Run): Promise<Leading> {
+  const scope = {
+    command: undefined,
+    own: VERSION,
+    shared: GLOBAL_FLAGS,
+    flagsEndAfter: () => true,
+    env: context.env,
+  };
   const tokens = await dialect.tokenize(argv, scope);
   if (tokens.help) throw new HelpRequest([]);
   const globals = pickGivenValues(await parseFlagValues(GLOBAL_FLAGS, tokens.flags, dialect), tokens);

@@ -121,6 +121,23 @@ export const FILE_CASES: Readonly<Record<string, readonly Case[]>> = {
     crictl('config --get=timeout --list', 'timeout: 9223372036854775807\n'),
     crictl('config --list --set timeout=4', 'timeout: 3\n'),
   ],
+  yaml: [
+    ...[
+      'hostname: 0b-1\n',
+      'labels: [a\n, b]\n',
+      'labels:\n  a: \'b\n  c\'\n  d: "e\nf"\n',
+      'labels: {a: b,\nc: d}\n',
+      'labels: {a: "\\/"}\n',
+      'labels: {a: x, <<: {a: y, b: z}}\n',
+      'labels: {<<: {a: y, b: z}, a: x}\n',
+      'labels: {<<: [{a: x}, {a: y, b: z}]}\n',
+      'labels: {<<: {a: x}, <<: {a: y}}\n',
+    ].map((rest) => pod(POD + rest)),
+    pod('{"metadata":{"name":"\\/","namespace":"d"}}'),
+    container('args: ["a\n  b",\n"c"]\n'),
+    crictl('config --list', 'debug: \u00a0\n'),
+    crictl('config --get timeout', '\u00a0# x\n'),
+  ],
   patterns: [
     ...['\\p{Foo}', '\\p{Letter}', '\\P{Letter}', '\\p{^Nd}', '[[:foo:]]', '(?P<a>w)(?P<a>e)', '(?<n-x>w)'],
     ...[

@@ -27,8 +27,11 @@ export interface CaseOptions {
   readonly unordered?: true;
   /** Content of the file `{DIR}/given`, in which IDs are replaced, too. */
   readonly given?: string;
-  /** What else is compared: the content and mode of `{DIR}/given`, or the requests that create pods and containers. */
-  readonly shows?: 'file' | 'requests';
+  /**
+   * What else is compared: the content and mode of `{DIR}/given`, the requests that create pods and containers, or all
+   * requests.
+   */
+  readonly shows?: 'file' | 'requests' | 'calls';
 }
 
 /** A command line, as a string or as a list of words, with options. */

@@ -1,4 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
+import {campaignCases} from './campaign/campaign.js';
 import type {CompatCase} from './cases.js';
 import {generatedCases} from './generated-lines.js';
 import {withoutCrictlHelp, withoutKcriHelp} from './help-text.js';
@@ -10,7 +11,9 @@ import {runProgram} from './run-program.js';
  * their number. Called by scripts/compare-crictl.mjs.
  */
 export async function compare(crictl: string, kcri: string, filter: RegExp): Promise<number> {
-  const lines = generatedCases().filter(({title}) => filter.test(title));
+  const lines = [...generatedCases(), ...campaignCases()]
+    .filter(({title}) => filter.test(title))
+    .map((each): CompatCase => (each.shows === 'file' ? each : {...each, shows: 'calls'}));
   const run = async (program: string, each: CompatCase): Promise<Outcome> => {
     const call = async (request: Call): Promise<Outcome> =>
       await runProgram(program, {

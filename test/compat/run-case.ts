@@ -62,7 +62,7 @@ export async function runCase(
         ? {}
         : {
             shown: withoutPaths(
-              shows === 'file' ? await fileText(givenFile) : requestTexts(runtime),
+              shows === 'file' ? await fileText(givenFile) : order(requestTexts(runtime, shows)),
               placeholders,
             ),
           }),
@@ -78,10 +78,10 @@ async function fileText(path: string): Promise<string> {
   return found === undefined ? '' : `${(found.mode & 0o777).toString(8)}\n${await readFile(path, 'utf8')}`;
 }
 
-/** Returns the requests that created pods and containers, one a line. */
-function requestTexts(runtime: FakeRuntime): string {
+/** Returns the requests that created pods and containers, or all, one a line. */
+function requestTexts(runtime: FakeRuntime, shows: 'requests' | 'calls'): string {
   return runtime.calls
-    .filter(({method}) => method === 'RunPodSandbox' || method === 'CreateContainer')
+    .filter(({method}) => shows === 'calls' || method === 'RunPodSandbox' || method === 'CreateContainer')
     .map(({method, request}) => `${method} ${JSON.stringify(request, withoutDefaults)}`)
     .join('\n');
 }
@@ -126,6 +126,8 @@ function withoutPaths(text: string, replacements: Readonly<Record<string, string
 
 /** Sorts lines, and the parts of a message with several errors. */
 function sorted(text: string): string {
+  // Help has one order, and is replaced later.
+  if (/^(NAME:|USAGE)$/m.test(text)) return text;
   const sortedBy = (part: string, between: string): string => part.split(between).toSorted().join(between);
   const messages = text.replace(
     /msg="((?:[^"\\]|\\.)*)"/g,

@@ -1,5 +1,11 @@
 import {describe, expect, test} from 'vitest';
-import {formatDuration, humanAgo, humanDuration, parseDuration} from '../../src/format/duration.js';
+import {
+  durationFault,
+  formatDuration,
+  humanAgo,
+  humanDuration,
+  parseDuration,
+} from '../../src/format/duration.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -70,4 +76,22 @@ describe("parseDuration and formatDuration follow Go's time package", () => {
   ])('%d ns is formatted as %s', (nanos, text) => {
     expect(formatDuration(nanos)).toBe(text);
   });
+});
+
+test.each([
+  ['', 'time: invalid duration ""'],
+  ['-', 'time: invalid duration "-"'],
+  ['x', 'time: invalid duration "x"'],
+  ['.s', 'time: invalid duration ".s"'],
+  ['5', 'time: missing unit in duration "5"'],
+  ['1m1', 'time: missing unit in duration "1m1"'],
+  ['0.1.2s', 'time: missing unit in duration "0.1.2s"'],
+  ['1d', 'time: unknown unit "d" in duration "1d"'],
+  ['1h 2m', 'time: unknown unit "h " in duration "1h 2m"'],
+  ['1\u00e9', String.raw`time: unknown unit "\xc3\xa9" in duration "1\xc3\xa9"`],
+  ['1"s', String.raw`time: unknown unit "\"s" in duration "1\"s"`],
+  ['9223372036854775808ns', 'time: invalid duration "9223372036854775808ns"'],
+  ['99999999999999999999s', 'time: invalid duration "99999999999999999999s"'],
+])('durationFault(%j) is the error of time.ParseDuration', (text, message) => {
+  expect([parseDuration(text), durationFault(text)]).toEqual([undefined, message]);
 });

@@ -3,6 +3,7 @@ import type {Alias, CST, Document, Node, Pair, ParsedNode, Scalar, YAMLMap} from
 import type {ListNode, ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
 import {explainSyntax} from './explain-syntax.js';
 import {keyText} from './key-text.js';
+import {createLenientLexer} from './lenient-lexer.js';
 import {resolvePlainScalar, type ScalarValue} from './plain-scalar.js';
 import {splitJsonStream, type TextPart} from './split-json-stream.js';
 import {resolveTaggedScalar} from './tagged-scalar.js';
@@ -27,6 +28,8 @@ export interface YamlDocument {
 export interface ParseYamlOptions {
   /** Rejects infinity and NaN, which JSON does not have. Default true. */
   readonly onlyFinite?: boolean;
+  /** Rejects the escape of a slash, which JSON has and go-yaml does not know. Default false. */
+  readonly rejectsSlashEscapes?: boolean;
 }
 
 /** Maximum nesting depth: more than any API object has, and far less than would exhaust the stack of a recursion. */
@@ -36,6 +39,11 @@ const MOST_VALUES = 500_000;
 /** Maximum number of entries copied by merge keys; more are an attack. */
 const MOST_MERGED_ENTRIES = 100_000;
 const CONTROL_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** A string in double quotes with the escape of a slash. */
+const SLASH_ESCAPE = /^"(?:[^\\]|\\[^/])*\\\//;
+/** Lexeme before the text of a block scalar. */
+const BLOCK_SCALAR = '\u001f';
 
 class YamlFault extends Error {
   readonly offset: number;
@@ -47,11 +55,19 @@ class YamlFault extends Error {
 }
 
 /** Parses a part of a text with a limit on depth; the parser has its own stack. */
-function tokenize(text: string, {start, end}: TextPart): CST.Token[] {
+function tokenize(
+  text: string,
+  {start, end}: TextPart,
+  {lexer, rejectsSlashEscapes = false}: {readonly lexer: Lexer} & ParseYamlOptions,
+): CST.Token[] {
   const parser = new Parser();
   parser.offset = start;
   const tokens: CST.Token[] = [];
-  for (const lexeme of new Lexer().lex(text.slice(start, end))) {
+  let isBlock = false;
+  for (const lexeme of lexer.lex(text.slice(start, end))) {
+    if (rejectsSlashEscapes && !isBlock && SLASH_ESCAPE.test(lexeme))
+      throw new YamlFault(parser.offset, 'invalid escape sequence \\/');
+    isBlock = lexeme === BLOCK_SCALAR;
     tokens.push(...parser.next(lexeme));
     if (parser.stack.length > DEEPEST) throw new YamlFault(parser.offset, 'nested too deeply');
   }
@@ -183,18 +199,20 @@ class TreeBuilder {
   }
 
   #entries(node: YAMLMap): ReadonlyMap<string, MapEntry> {
-    const own = new Map<string, MapEntry>();
-    const merged: MapNode[] = [];
+    const entries = new Map<string, MapEntry>();
+    const written = new Map<string, MapEntry>();
     for (const pair of node.items) {
       const key = this.#key(pair, offsetOf(node));
       const value = this.#buildMember(pair.value, key.offset);
       if (key.source === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN') {
-        merged.push(...mergeSources(value));
+        this.#merge(entries, mergeSources(value));
       } else {
-        this.#add(own, key, value);
+        const [name, entry] = this.#entry(written, key, value);
+        written.set(name, entry);
+        entries.set(name, entry);
       }
     }
-    return this.#merge(own, merged);
+    return entries;
   }
 
   #key(pair: Pair, parentOffset: number): ScalarNode {
@@ -204,29 +222,36 @@ class TreeBuilder {
     return key;
   }
 
-  #add(entries: Map<string, MapEntry>, key: ScalarNode, value: ManifestNode): void {
+  /** Returns an entry with its name, and reports a key that is `written` twice. */
+  #entry(
+    written: ReadonlyMap<string, MapEntry>,
+    key: ScalarNode,
+    value: ManifestNode,
+  ): readonly [name: string, entry: MapEntry] {
     const name = keyText(key.value);
     if (name === undefined)
       throw new YamlFault(
         key.offset,
         `unsupported key: ${key.value === null ? 'null' : 'a number above int64'}`,
       );
-    const known = entries.get(name);
+    const known = written.get(name);
     if (known !== undefined) {
       const message = `key ${JSON.stringify(name)} already set in map`;
       this.faults.push({offset: key.offset, message, duplicateOf: known.keyOffset});
     }
-    entries.set(name, {keyOffset: key.offset, value});
+    return [name, {keyOffset: key.offset, value}];
   }
 
-  /** Merges maps: own entries take precedence over merged ones, earlier merged maps over later ones. */
-  #merge(own: Map<string, MapEntry>, sources: readonly MapNode[]): ReadonlyMap<string, MapEntry> {
-    for (const source of sources) {
+  /**
+   * Merges maps, of which the first takes precedence. As in go-yaml 2, they replace the entries above the merge key; those
+   * below it replace theirs.
+   */
+  #merge(entries: Map<string, MapEntry>, sources: readonly MapNode[]): void {
+    for (const source of sources.toReversed()) {
       this.#merged += source.entries.size;
       if (this.#merged > MOST_MERGED_ENTRIES) throw new YamlFault(source.offset, 'too many merged entries');
-      for (const [name, entry] of source.entries) if (!own.has(name)) own.set(name, entry);
+      for (const [name, entry] of source.entries) entries.set(name, entry);
     }
-    return own;
   }
 }
 
@@ -256,6 +281,19 @@ function buildDocument(document: Document.Parsed, text: string, options: ParseYa
 }
 
 function parsePart(text: string, part: TextPart, options: ParseYamlOptions): readonly YamlDocument[] {
+  const strict = compose(text, part, {...options, lexer: new Lexer()});
+  // The errors are those of the strict parser, which finds brackets and quotes that are not closed.
+  const isValid = (documents: readonly Document.Parsed[]): boolean =>
+    documents.every(({errors}) => errors.length === 0);
+  const lenient = isValid(strict) ? strict : compose(text, part, {...options, lexer: createLenientLexer()});
+  return (isValid(lenient) ? lenient : strict).map((document) => buildDocument(document, text, options));
+}
+
+function compose(
+  text: string,
+  part: TextPart,
+  options: {readonly lexer: Lexer} & ParseYamlOptions,
+): readonly Document.Parsed[] {
   const composer = new Composer({
     version: '1.1',
     schema: 'failsafe',
@@ -264,9 +302,7 @@ function parsePart(text: string, part: TextPart, options: ParseYamlOptions): rea
     prettyErrors: false,
     logLevel: 'silent',
   });
-  return [...composer.compose(tokenize(text, part))].map((document) =>
-    buildDocument(document, text, options),
-  );
+  return [...composer.compose(tokenize(text, part, options))];
 }
 
 function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {

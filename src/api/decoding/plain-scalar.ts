@@ -23,7 +23,8 @@ export const INT64_LIMIT = 2n ** 63n;
 
 /** Parses an integer in one of Go's notations (`017` is octal); undefined if it needs more than 64 bits. */
 function readInteger(text: string): bigint | undefined {
-  const [, sign, digits = ''] = INTEGER.exec(text) ?? [];
+  // go-yaml parses what follows 0b as a number with a sign.
+  const [, sign, digits = ''] = INTEGER.exec(text.replace(/^0b([-+])/, '$10b')) ?? [];
   if (sign === undefined) return undefined;
   const magnitude = BigInt(digits.replace(/^0(?=[0-7])/, '0o'));
   if (sign === '-') return magnitude <= INT64_LIMIT ? -magnitude : undefined;

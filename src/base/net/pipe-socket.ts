@@ -6,6 +6,10 @@ import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 const READ_BYTES = 64 * 1024;
 /** libuv's number for the end of a stream. */
 const END_OF_FILE = -4095;
+/** Longest path of a socket in bytes (unix(7)). */
+const LONGEST_PATH = 107;
+/** Number of EINVAL. */
+const INVALID_ARGUMENT = -22;
 
 /** A Unix socket without node:net, with the same errors. */
 export class PipeSocket extends BufferedSocket implements UnixSocket {
@@ -37,7 +41,9 @@ export class PipeSocket extends BufferedSocket implements UnixSocket {
       if (status < 0) this.#lose('connect', status, path);
       else this.#onConnect();
     };
-    this.#check('connect', this.#pipe.connect(request, path), path);
+    // libuv would connect to the socket at the beginning of a path that is too long.
+    const isTooLong = Buffer.byteLength(path) > LONGEST_PATH;
+    this.#check('connect', isTooLong ? INVALID_ARGUMENT : this.#pipe.connect(request, path), path);
   }
 
   #onConnect(): void {

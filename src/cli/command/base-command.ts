@@ -112,11 +112,12 @@ export abstract class BaseCommand extends Command {
     argv = this.argv,
   ): Promise<ParserOutput<F, B, A>> {
     this.parsed = true;
-    const {dialect, name: command, settings, words} = this.services;
+    const {context, dialect, name: command, settings, words} = this.services;
     const own = (definitions.flags ?? {}) as FlagDefinitions;
     const shared = withoutKeys(definitions.baseFlags ?? GLOBAL_FLAGS, own);
     const {flagsEndAfter} = this.constructor as typeof BaseCommand;
-    const tokens = await dialect.tokenize(argv, {command, own, shared, flagsEndAfter});
+    const scope = {command, own, shared, flagsEndAfter, env: context.env};
+    const tokens = await dialect.tokenize(argv, scope);
     if (tokens.help) throw new HelpRequest(words);
     const globals = await parseFlagValues(shared, tokens.flags, dialect);
     settings.addGlobals(pickGivenValues(globals, tokens));

@@ -1,3 +1,4 @@
+import {isIPv4, isIPv6} from 'node:net';
 import {ConfigError, KcriError, messageOf} from '../../base/errors.js';
 import {goQuote} from '../../format/go-quote.js';
 import type {EndpointSearch, NewConnection, ServiceName} from '../dialect/dialect.js';
@@ -66,10 +67,8 @@ function parseUrl(text: string): EndpointUrl | string {
   const fragment = text.slice(url.length + 1);
   const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):)?([^?]*)/is.exec(url) ?? [];
   const [, authority = '', path = ''] = /^(?:\/\/([^/]*))?(.*)$/s.exec(rest) ?? [];
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
-  const failure =
-    faultIn(url, controlFault(url) ?? hostFault(host) ?? escapeFault(path)) ??
-    faultIn(text, escapeFault(fragment));
+  const fault = controlFault(url) ?? authorityFault(authority) ?? escapeFault(path);
+  const failure = faultIn(url, fault) ?? faultIn(text, escapeFault(fragment));
   return failure ?? {scheme: scheme.toLowerCase(), path: unescapePath(path)};
 }
 
@@ -82,13 +81,45 @@ function controlFault(url: string): string | undefined {
   return /[\0-\x1f\x7f-\x9f]/.test(url) ? 'net/url: invalid control character in URL' : undefined;
 }
 
+function authorityFault(authority: string): string | undefined {
+  const at = authority.lastIndexOf('@');
+  const fault = hostFault(authority.slice(at + 1));
+  return fault ?? (at < 0 ? undefined : userFault(authority.slice(0, at)));
+}
+
 function hostFault(host: string): string | undefined {
+  const open = host.lastIndexOf('[');
+  if (open > 0) return 'invalid IP-literal';
+  if (open < 0) return nameFault(host) ?? portFault(/:(?!\d*$)[^:]*$/.exec(host)?.[0]);
+  const close = host.lastIndexOf(']');
+  if (close < 0) return `missing ']' in host`;
+  const port = host.slice(close + 1);
+  return portFault(/^(:\d*)?$/.test(port) ? undefined : port) ?? literalFault(host.slice(1, close));
+}
+
+/** Returns why an address in brackets is not an IPv6 address; the escaped name of its zone may follow. */
+function literalFault(literal: string): string | undefined {
+  const [address = '', zone] = literal.split(/%25(.*)/s);
+  const escape =
+    escapeFault(address) ?? (zone === undefined ? undefined : (escapeFault(zone) ?? nameFault(zone)));
+  if (escape !== undefined) return escape;
+  if (isIPv4(address)) return 'invalid IP-literal';
+  return isIPv6(address) ? undefined : `invalid host: ParseAddr(${goQuote(address)}): unable to parse IP`;
+}
+
+function userFault(user: string): string | undefined {
+  return /^[\w\-.~!$&'()*+,;=:%@]*$/.test(user) ? escapeFault(user) : 'net/url: invalid userinfo';
+}
+
+function portFault(port: string | undefined): string | undefined {
+  return port === undefined ? undefined : `invalid port ${goQuote(port)} after host`;
+}
+
+function nameFault(host: string): string | undefined {
   const [escape] = /%(?!25)(?:[\da-f]{2}|.{0,2})/is.exec(host) ?? [];
   if (escape !== undefined) return `invalid URL escape ${goQuote(escape)}`;
   const [character] = /[^\w\-.~!$&'()*+,;=:[\]<>"%\u0080-\u{10ffff}]/u.exec(host) ?? [];
-  if (character !== undefined) return `invalid character ${goQuote(character)} in host name`;
-  const [port] = /:(?!\d*$)[^:]*$/.exec(host) ?? [];
-  return port === undefined ? undefined : `invalid port ${goQuote(port)} after host`;
+  return character === undefined ? undefined : `invalid character ${goQuote(character)} in host name`;
 }
 
 function escapeFault(text: string): string | undefined {

@@ -1,8 +1,19 @@
 import {goQuote} from '../../format/go-quote.js';
 import {parseGoInteger} from '../../format/go-integer.js';
+import {durationFault, parseDuration} from '../../format/duration.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {FlagSyntax} from '../parsing/parse-values.js';
 import {FlagError} from '../parsing/usage-errors.js';
+
+/** Throws FlagError with crictl's message for an invalid CRICTL_PULL_TIMEOUT, which it reads before the command line. */
+export function checkPullTimeout(env: Readonly<Record<string, string | undefined>>): void {
+  const value = env['CRICTL_PULL_TIMEOUT'] ?? '';
+  if (value !== '' && parseDuration(value) === undefined)
+    throw new FlagError(
+      `could not parse ${goQuote(value)} as duration value from environment variable "CRICTL_PULL_TIMEOUT" for ` +
+        `flag pull-timeout: ${durationFault(value)}`,
+    );
+}
 
 /** Parsers of crictl's flag values, with Go's errors. */
 export const CRICTL_FLAG_SYNTAX: FlagSyntax = {

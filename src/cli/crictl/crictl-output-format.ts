@@ -17,6 +17,8 @@ interface CrictlOutput {
   readonly showsHelp?: true;
   /** True if `-o ""` selects JSON. */
   readonly defaultsToJson?: true;
+  /** True if the command checks the format and the template after it has called the runtime. */
+  readonly checksLast?: true;
   /** Prefix of template errors; absent if the command does not support templates. */
   readonly template?: string;
 }
@@ -31,9 +33,9 @@ const inspecting = (context: string): CrictlOutput => ({
 
 const OUTPUTS: Readonly<Record<string, CrictlOutput>> = {
   events: {refusal: (quoted) => `don't support ${quoted} format`, template: ''},
-  imagefsinfo: {...inspecting(''), defaultsToJson: true},
+  imagefsinfo: {...inspecting(''), defaultsToJson: true, checksLast: true},
   images: {},
-  info: inspecting('getting status of runtime: '),
+  info: {...inspecting('getting status of runtime: '), checksLast: true},
   inspect: {...inspecting('get the status of containers: '), defaultsToJson: true},
   inspecti: {...inspecting(''), defaultsToJson: true},
   inspectp: {...inspecting('get the status of pod sandboxes: '), defaultsToJson: true},
@@ -57,8 +59,27 @@ const isCrictlFormat = (format: string): boolean => format !== 'wide' && format 
 /** Name that crictl gives its templates. */
 const TEMPLATE_NAME = 'tmplExecuteRawJSON';
 
-/** Returns the output format that crictl would use. Rejects with KcriError with crictl's message. */
+/**
+ * Returns the output format that crictl would use. Rejects with KcriError with crictl's message, unless the format is to
+ * throw it when it renders.
+ */
 export async function parseCrictlOutputFormat<F extends OutputFormatName>(
+  command: string,
+  flags: OutputFlagValues,
+  formats: readonly F[],
+): Promise<OutputFormat<F>> {
+  try {
+    return await parsedFormat(command, flags, formats);
+  } catch (error) {
+    if (OUTPUTS[command]?.checksLast !== true) throw error;
+    const render = (): never => {
+      throw error;
+    };
+    return {kind: 'template', encodesLikeGo: true, render};
+  }
+}
+
+async function parsedFormat<F extends OutputFormatName>(
   command: string,
   {output: given, template = ''}: OutputFlagValues,
   formats: readonly F[],

@@ -1,7 +1,8 @@
 import {ConfigError, isSystemCallError, messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {CliContext} from '../process/context.js';
-import {CRICTL_CONFIG_FILE_DIALECT, parseConfigFile} from '../settings/config-file.js';
+import {parseConfigFile} from '../settings/config-file.js';
+import {CRICTL_CONFIG_FILE_DIALECT} from './crictl-config-file.js';
 import {
   findConfigFile,
   KCRI_SETTING_DEFAULTS,

@@ -1,3 +1,4 @@
+import {goQuote} from '../../format/go-quote.js';
 import {FlagError} from '../parsing/usage-errors.js';
 import {
   isSet,
@@ -90,7 +91,7 @@ function valueOf(flag: NamedFlag, {spelling, value, rest}: Written): FlagToken['
 function booleanValue(value: string, spelling: string): boolean {
   const parsed = parseBooleanValue(value);
   if (parsed !== undefined) return parsed;
-  throw new FlagError(`invalid boolean value "${value}" for -${spelling}: parse error`);
+  throw new FlagError(`invalid boolean value ${goQuote(value)} for -${spelling}: parse error`);
 }
 
 /**

@@ -15,7 +15,7 @@ export async function validate(
   const at = service === 'images' ? imageEndpoint : endpoint;
   try {
     if (service === 'images') await images.imageFsInfo({}, {signal});
-    else await runtime.version({version: 'v1'}, {signal});
+    else await runtime.version({}, {signal});
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;
     throw new ServiceError(`${validationContext(service, at)}: ${error.message}`, {cause: error});

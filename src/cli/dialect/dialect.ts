@@ -30,6 +30,7 @@ export interface FlagScope {
   readonly shared: ScopedFlags;
   /** Reports whether everything after these arguments is taken literally. */
   readonly flagsEndAfter: (positionals: readonly string[]) => boolean;
+  readonly env: CliContext['env'];
 }
 
 /** Start of a command line: the values of the flags before the command, and the words that follow them. */
@@ -86,6 +87,8 @@ export interface Dialect {
   readonly program: 'kcri' | 'crictl' | 'kubelet';
   /** Text before the help of the program. */
   readonly helpTitle: string;
+  /** Returns the words of the command that `help` with these words explains, or its text. Throws UsageError. */
+  helpTopic(words: readonly string[]): readonly string[] | string;
   /** Returns the help of a program without commands; by default each command has its own. */
   readonly helpText?: () => Promise<string>;
   /** Returns the output of `--version`. */
@@ -151,6 +154,7 @@ export const KCRI_DIALECT: Dialect = {
   flagSyntax: KCRI_FLAG_SYNTAX,
   createReporter,
   helpFor: () => undefined,
+  helpTopic: (words) => words,
   unknownCommandText: (words) =>
     `unknown command "${words.at(-1) ?? ''}" for "${['kcri', ...words.slice(0, -1)].join(' ')}"`,
   offersCommand: () => true,

@@ -1,5 +1,6 @@
 import {EmptyValueError, messageOf, type UsageError} from '../../base/errors.js';
 import {flagTitle, type FlagToken, type Tokens} from './tokenize.js';
+import {trimSpace} from './trim-space.js';
 import {ArgumentsError, FlagError} from './usage-errors.js';
 
 /** Part of an oclif flag definition that decides its value. */
@@ -99,7 +100,7 @@ async function flagValue(
 function split(token: FlagToken, delimiter: string | undefined): readonly FlagToken[] {
   const {value} = token;
   if (typeof value === 'boolean' || delimiter === undefined) return [token];
-  return value.split(delimiter).map((part) => ({...token, value: part.trim()}));
+  return value.split(delimiter).map((part) => ({...token, value: trimSpace(part)}));
 }
 
 /** Returns the value of one occurrence of a flag. Rejects with UsageError. */

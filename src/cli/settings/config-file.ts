@@ -85,23 +85,6 @@ export function suggestConfigKey(key: string): string {
   return guess === undefined ? '' : `; did you mean "${guess}"?`;
 }
 
-/** Dialect of crictl: Go's error texts, and an unknown option is an error. */
-export const CRICTL_CONFIG_FILE_DIALECT: ConfigFileDialect = {
-  onUnknown: (key) => {
-    throw new ConfigError(`Config option '${key}' is not valid`);
-  },
-  createValueError: (key, value) =>
-    new ConfigError(`parsing config option '${key}': ${goParseError(key, value)}`),
-  isLenient: false,
-};
-
-/** Returns the error of Go's strconv for a value that it cannot parse. */
-export function goParseError(key: ConfigKey, value: string): string {
-  const parser = CONFIG_OPTIONS[key] === 'boolean' ? 'ParseBool' : 'Atoi';
-  const reason = parser === 'Atoi' && INTEGER.test(value) ? 'value out of range' : 'invalid syntax';
-  return `strconv.${parser}: parsing ${JSON.stringify(value)}: ${reason}`;
-}
-
 /** Maximum size of a config file. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
@@ -160,10 +143,10 @@ type Entry = readonly [key: string, value: string];
 
 /** Pattern of lines that have the same meaning as in YAML. */
 const PLAIN_LINE =
-  /^["']?([\w-]+)["']?:(?:\s+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:\s+#.*)?\s*$/;
+  /^["']?([\w-]+)["']?:(?:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:[ \t]+#.*)?[ \t]*$/;
 
 function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] | undefined {
-  const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
+  const lines = source.split(/\r?\n/).filter((line) => !/^[ \t]*(#|$)/.test(line));
   if (/^---\s*$/.test(lines[0] ?? '')) lines.shift();
   const entries = lines.map((line) => PLAIN_LINE.exec(line)).filter((match) => match !== null);
   if (entries.length < lines.length) return undefined;
@@ -234,7 +217,8 @@ const PARSERS = {
   boolean,
 } as const satisfies Record<OptionType, (value: string, lenient: boolean) => unknown>;
 
-const INTEGER = /^[-+]?\d+$/;
+/** Matches an integer in decimal, which may be out of range. */
+export const INTEGER = /^[-+]?\d+$/;
 
 /** Parses a signed 64-bit integer in decimal, as Go's strconv.Atoi. */
 function integer(value: string): number | undefined {

@@ -17,6 +17,9 @@ import {frameMessage} from './message-framing.js';
 import {requestHeaders} from './request-headers.js';
 import {statusFromReset, type GrpcStatus} from './grpc-status.js';
 
+/** Time in which no call can be sent; a shorter deadline has passed. */
+const SHORTEST_CALL_MS = 0.1;
+
 /** Parameters of a unary call. */
 export interface UnaryRequest<Sink extends MessageSink> {
   readonly endpoint: string;
@@ -56,8 +59,8 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
     this.#sink = request.sink();
     this.#response = new UnaryResponse(this.#sink);
     const {timeoutMs, signal} = request.options;
-    // A deadline in the past fails the call before it is sent.
-    if (timeoutMs < 0) {
+    // A deadline that has passed fails the call before it is sent.
+    if (timeoutMs < SHORTEST_CALL_MS) {
       this.#onTimeout();
       return;
     }

@@ -9,14 +9,14 @@ import {renderTable} from '../../format/table.js';
 import {
   CONFIG_KEYS,
   CONFIG_OPTIONS,
-  CRICTL_CONFIG_FILE_DIALECT,
-  goParseError,
   isConfigKey,
   parseConfigValue,
   readConfigTexts,
   type ConfigFileDialect,
   type ConfigKey,
 } from '../../cli/settings/config-file.js';
+import {CRICTL_CONFIG_FILE_DIALECT, goParseError} from '../../cli/crictl/crictl-config-file.js';
+import {trimSpace} from '../../cli/parsing/trim-space.js';
 import type {ConfigActions} from './edit-config-file.js';
 
 /** Text of an option that the config file does not set, by its type. */
@@ -55,7 +55,7 @@ export async function createCrictlConfigActions(
   return {
     get: (key) => Promise.resolve(values.get(knownKey(key)) ?? ''),
     set: async (texts) => {
-      for (const text of texts.flatMap((all) => all.split(',')).map((part) => part.trim())) {
+      for (const text of texts.flatMap((all) => all.split(',')).map(trimSpace)) {
         const [key, value, ...more] = text.split('=');
         if (key === undefined || value === undefined || more.length > 0)
           throw new ConfigError(`incorrectly specified option: ${text}`);

@@ -1,3 +1,5 @@
+import type {Settings} from '../../cli/settings/settings.js';
+
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
     readonly checkpoint: CheckpointStrategy;
@@ -5,8 +7,13 @@ declare module '../../cli/dialect/command-strategies.js' {
   }
 }
 
-/** Returns the path of each container's archive. Throws UsageError if several would have the same. */
-export type CheckpointStrategy = (path: string, count: number) => (containerId: string) => string;
+/** Differences of `checkpoint`. */
+export interface CheckpointStrategy {
+  /** Returns the path of each container's archive. Throws UsageError if several would have the same. */
+  readonly archives: (path: string, count: number) => (containerId: string) => string;
+  /** Returns the time limit in seconds that the runtime receives, 0 for none. */
+  readonly timeoutSeconds: (settings: Pick<Settings, 'timeoutMs'>) => bigint;
+}
 
 /** Differences of `stop`. */
 export interface StopStrategy {

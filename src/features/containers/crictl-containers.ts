@@ -1,7 +1,10 @@
 import type {CheckpointStrategy, StopStrategy} from './container-strategies.js';
 
-/** Returns a function that passes the path to the runtime unchanged for each container, as crictl does. */
-export const crictlCheckpoint: CheckpointStrategy = (path) => () => path;
+/** Checkpoint as in crictl: the runtime receives the path unchanged for each container, and the global time limit. */
+export const CRICTL_CHECKPOINT: CheckpointStrategy = {
+  archives: (path) => () => path,
+  timeoutSeconds: ({timeoutMs}) => BigInt(Math.trunc(timeoutMs / 1000)),
+};
 
 /** Stop as in crictl. */
 export const CRICTL_STOP: StopStrategy = {listContext: 'listing containers: call list containers RPC'};

@@ -1,17 +1,19 @@
+import {SystemError} from '../../base/errors.js';
+import {promptPassword} from '../../cli/terminal/prompt-password.js';
 import type {PullObserver} from '../../operations/containers/run-container.js';
 import type {ReportContext} from '../../cli/command/contexts.js';
 import type {PullStrategy} from './pull-options.js';
-import {FlagError} from '../../cli/parsing/usage-errors.js';
 
 /** Pulls as in crictl: without stored credentials and progress. */
 export const CRICTL_PULL: PullStrategy = {
   storedCredentials: () => undefined,
+  // It reads the password from a terminal only.
+  askPassword: async (context) => {
+    if (context.stdin.isTTY === true) return await promptPassword({...context, stderr: context.stdout});
+    context.stdout.write('Enter Password:\n');
+    throw new SystemError('inappropriate ioctl for device');
+  },
   observer: announcePulls,
-  invalidTimeout: (value, error) =>
-    new FlagError(
-      `could not parse "${value}" as duration value from environment variable "CRICTL_PULL_TIMEOUT" for flag pull-timeout: time: invalid duration "${value}"`,
-      {cause: error},
-    ),
   showProgress: async (_services, _pull, work) => ({value: await work}),
 };
 

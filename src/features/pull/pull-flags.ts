@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
+import {messageOf} from '../../base/errors.js';
 import type {Credentials} from '../../operations/images/pull-image.js';
 import {durationFlag, durationMs} from '../../cli/flags/flag-types.js';
-import type {FlagError} from '../../cli/parsing/usage-errors.js';
+import {FlagError} from '../../cli/parsing/usage-errors.js';
 
 const USERNAME = {
   helpValue: 'USER',
@@ -75,11 +76,10 @@ export function resolveCredentials(flags: Credentials, env: Env): Credentials {
   };
 }
 
-/** Returns the timeout of a pull in ms: flag, environment, none. Throws the error that `invalid` returns. */
+/** Returns the timeout of a pull in ms: flag, environment, none. Throws FlagError. */
 export function resolvePullTimeoutMs(
   flags: {readonly 'pull-timeout'?: number | undefined},
   env: Env,
-  invalid: (value: string, error: unknown) => FlagError,
 ): number | undefined {
   const value = env['CRICTL_PULL_TIMEOUT'];
   if (flags['pull-timeout'] !== undefined || value === undefined || value === '')
@@ -87,6 +87,6 @@ export function resolvePullTimeoutMs(
   try {
     return durationMs(value);
   } catch (error) {
-    throw invalid(value, error);
+    throw new FlagError(`invalid CRICTL_PULL_TIMEOUT "${value}": ${messageOf(error)}`, {cause: error});
   }
 }

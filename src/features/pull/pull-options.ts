@@ -1,7 +1,6 @@
-import {FlagError} from '../../cli/parsing/usage-errors.js';
-import {messageOf} from '../../base/errors.js';
 import {buildAuthConfig, type Credentials, type ImageAuth} from '../../operations/images/pull-image.js';
 import type {CreateContainerOptions, PullObserver} from '../../operations/containers/run-container.js';
+import type {CliContext} from '../../cli/process/context.js';
 import type {PullTimes} from '../../operations/images/pull-progress.js';
 import type {
   ConnectionContext,
@@ -30,10 +29,10 @@ export interface PullStrategy {
     services: EnvironmentContext & ReportContext & SignalContext,
     flags: PullFlags,
   ): ImageAuth | undefined;
+  /** Asks for the password of --username. Rejects with SystemError. */
+  readonly askPassword: (context: CliContext) => Promise<string>;
   /** Returns the observer of the pulls before a container is created. */
   observer(services: ReportContext): PullObserver['onPull'];
-  /** Returns the error for an invalid CRICTL_PULL_TIMEOUT. */
-  readonly invalidTimeout: (value: string, error: unknown) => FlagError;
   /** Waits for a pull, with progress on a terminal. Measures it for a terminal, or if `isMeasured` is set. */
   readonly showProgress: <T>(
     services: ConnectionContext & EnvironmentContext & OutputContext,
@@ -46,9 +45,8 @@ export interface PullStrategy {
 export const KCRI_PULL: PullStrategy = {
   storedCredentials: (services, flags) =>
     flags['no-auth-file'] === true ? undefined : (image) => findCredentials(services, flags, image),
+  askPassword: promptPassword,
   observer: () => undefined,
-  invalidTimeout: (value, error) =>
-    new FlagError(`invalid CRICTL_PULL_TIMEOUT "${value}": ${messageOf(error)}`, {cause: error}),
   showProgress: async (services, {activity, isMeasured}, work) => {
     if (!isMeasured && !services.out.stderr.isTerminal) return {value: await work};
     const {withPullProgress} = await import('./pull-progress.js');
@@ -65,7 +63,7 @@ export async function pullOptions(
   const strategy = await dialect.strategy('pull', KCRI_PULL);
   return {
     authFor: await authFor(services, flags, strategy),
-    timeoutMs: resolvePullTimeoutMs(flags, context.env, strategy.invalidTimeout),
+    timeoutMs: resolvePullTimeoutMs(flags, context.env),
     onPull: strategy.observer(services),
   } satisfies CreateContainerOptions['pull'];
 }
@@ -78,7 +76,7 @@ async function authFor(
 ): Promise<ImageAuth> {
   const {context} = services;
   const credentials = resolveCredentials(flags, context.env);
-  const given = await buildAuthConfig(credentials, async () => await promptPassword(context));
+  const given = await buildAuthConfig(credentials, async () => await strategy.askPassword(context));
   const stored = given === undefined ? strategy.storedCredentials(services, flags) : undefined;
   return stored ?? (() => Promise.resolve(given));
 }

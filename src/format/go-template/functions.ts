@@ -127,12 +127,12 @@ function member({value}: Cell, index: Value): Cell {
       return boxed(memberOf(value as JsonObject, mapKey(index)) ?? null);
     case 'list': {
       const list = value as readonly Json[];
-      return boxed(list[position(index, list.length - 1)] ?? null);
+      return boxed(list[element(index, list.length, 'slice')] ?? null);
     }
     case 'string':
     case 'number': {
       const bytes = Buffer.from(valueText(value));
-      const at = position(index, bytes.length - 1);
+      const at = element(index, bytes.length, 'string');
       return plain(new GoNumber('uint8', bytes[at] ?? 0));
     }
     default:
@@ -144,6 +144,13 @@ function mapKey(index: Value): string {
   if (kindOf(index) === 'none') throw new CallError('value is nil; should be of type string');
   if (typeof index !== 'string') throw new CallError(`value has type ${typeName(index)}; should be string`);
   return index;
+}
+
+/** Returns the index of a list or string. Go's template package accepts its length, and Go's reflection does not. */
+function element(index: Value, length: number, kind: 'slice' | 'string'): number {
+  const at = position(index, length);
+  if (at === length) throw new CallError(`reflect: ${kind} index out of range`);
+  return at;
 }
 
 /** Returns an index as a number between 0 and `last`. */

@@ -19,7 +19,7 @@ import {parseQuantity} from '../../api/quantity.js';
 import {isHugePageResource} from '../../api/resource-list.js';
 import {messageOf, UsageError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
-import {parseDuration} from '../../format/duration.js';
+import {durationFault, parseDuration} from '../../format/duration.js';
 import type {ShutdownPeriod} from '../contract/resources/shutdown-policy.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import type {MemoryReservation} from '../contract/resources/memory-settings.js';
@@ -101,10 +101,7 @@ export const FLOAT: ConfigType<number> = {
 function durationProblem(value: string): string | undefined {
   if (parseDuration(value) !== undefined) return undefined;
   const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value);
-  const text = JSON.stringify(value);
-  return isNumber
-    ? `time: missing unit in duration ${text} (write ${JSON.stringify(`${value}s`)} for seconds)`
-    : `time: invalid duration ${text}`;
+  return durationFault(value) + (isNumber ? ` (write ${JSON.stringify(`${value}s`)} for seconds)` : '');
 }
 
 /** A duration in Go's syntax: `1m30s`. */

@@ -1,6 +1,6 @@
 import {parseQuantity, type Amount} from '../../api/quantity.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
-import {parseDuration} from '../../format/duration.js';
+import {durationFault, parseDuration} from '../../format/duration.js';
 import {
   EVICTION_SIGNALS,
   type EvictionSettings,
@@ -89,7 +89,7 @@ export function parseGracePeriods(texts: ThresholdTexts): ReadonlyMap<EvictionSi
     Object.entries(texts).map(([name, text]): [EvictionSignal, number] => {
       const signal = parseSignal(name);
       const nanos = parseDuration(text);
-      if (nanos === undefined) throw new ConfigError(`time: invalid duration ${JSON.stringify(text)}`);
+      if (nanos === undefined) throw new ConfigError(durationFault(text));
       if (nanos < 0n)
         throw new ConfigError(`invalid eviction grace period specified: ${text}, must be a positive value`);
       return [signal, toMs(nanos)];

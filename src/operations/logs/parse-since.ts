@@ -4,7 +4,7 @@ import {goQuote} from '../../format/go-quote.js';
 import {logTime, type LogTime} from './log-selection.js';
 
 const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d+))?)?)?)?(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
  * Returns the time in nanoseconds since the epoch that a flag such as `--since` specifies: a duration before now, a
@@ -38,7 +38,7 @@ function durationAgo(text: string, nowMs: number): bigint | undefined {
 }
 
 function parseUnix(text: string): bigint | undefined {
-  const [, seconds, fraction = ''] = /^(\d+)(?:\.(\d{1,9}))?$/.exec(text) ?? [];
+  const [, seconds, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   return seconds === undefined ? undefined : BigInt(seconds) * 1_000_000_000n + fractionNanos(fraction);
 }
 
@@ -121,5 +121,5 @@ function isDay(date: string): boolean {
 }
 
 function fractionNanos(fraction: string): bigint {
-  return BigInt(fraction.padEnd(9, '0'));
+  return BigInt(fraction.slice(0, 9).padEnd(9, '0'));
 }

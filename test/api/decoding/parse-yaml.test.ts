@@ -120,3 +120,35 @@ test('of a duplicate key, the last value and both positions are kept', () => {
   expect(toJson(document?.root)).toBe('{"a":3,"b":2}');
   expect(document?.problems).toEqual([{offset: 10, duplicateOf: 0, message: 'key "a" already set in map'}]);
 });
+
+test.each([
+  ['a: [b\n, c]\nd: e\n', '{"a":["b","c"],"d":"e"}'],
+  ['a:\n  b: {c: 1,\nd: [\n"e"\n]}\n  f: 2\n', '{"a":{"b":{"c":1,"d":["e"]},"f":2}}'],
+  ['a:\n  b: \'c\n  d\'\n  e: "f\ng"\n', '{"a":{"b":"c d","e":"f g"}}'],
+])('lines inside of brackets and quotes need no indentation: %j', (text, json) => {
+  const [document] = parseYaml(text);
+  expect([toJson(document?.root), document?.problems]).toEqual([json, []]);
+});
+
+test.each([
+  ['a: {b: 1, <<: {b: 2, c: 3}}', '{"a":{"b":2,"c":3}}'],
+  ['a: {<<: {b: 2, c: 3}, b: 1}', '{"a":{"b":1,"c":3}}'],
+  ['a: {<<: [{b: 1}, {b: 2, c: 3}]}', '{"a":{"b":1,"c":3}}'],
+  ['a: {<<: {b: 1}, <<: {b: 2}}', '{"a":{"b":2}}'],
+])('entries below replace those above, also those of merge keys: %s', (text, json) => {
+  const [document] = parseYaml(text);
+  expect([toJson(document?.root), document?.problems]).toEqual([json, []]);
+});
+
+test.each([
+  [String.raw`a: "x\/"`, ['invalid escape sequence \\/']],
+  [String.raw`a: "x\\/"`, []],
+  [String.raw`a: 'x\/'`, []],
+  ['a: |\n  "x\\/"\n', []],
+])('the escape of a slash is rejected as by go-yaml if wanted: %s', (text, messages) => {
+  const problems = (rejectsSlashEscapes: boolean): readonly string[] =>
+    parseYaml(text, {rejectsSlashEscapes}).flatMap((document) =>
+      document.problems.map(({message}) => message),
+    );
+  expect([problems(false), problems(true)]).toEqual([[], messages]);
+});

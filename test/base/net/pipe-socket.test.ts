@@ -184,7 +184,6 @@ describe('errors are those of node:net', () => {
   test.each([
     ['no socket', (folder: string) => join(folder, 'missing')],
     ['a directory', (folder: string) => folder],
-    ['a path that is too long', (folder: string) => join(folder, 'x'.repeat(200))],
   ])('%s', async (_, pathIn) => {
     const path = pathIn(await temporaryDirectory());
     await errorsOf(async (kind) => {
@@ -194,6 +193,16 @@ describe('errors are those of node:net', () => {
       expect(events.errors).toHaveLength(1);
       return events.errors;
     });
+  });
+
+  test('a path that is too long does not lead to the socket at its beginning', async () => {
+    const path = join(await temporaryDirectory(), 'x'.repeat(108)).slice(0, 108);
+    const server = createServer().listen(path.slice(0, 107));
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const {events} = open('the binding', path);
+    await until(() => events.names.length > 0);
+    expect([events.names, events.errors]).toEqual([['lost'], [expect.objectContaining({code: 'EINVAL'})]]);
   });
 
   test('a write to a peer that is gone', async () => {

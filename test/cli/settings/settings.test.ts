@@ -1,11 +1,8 @@
+import {CRICTL_CONFIG_FILE_DIALECT} from '../../../src/cli/crictl/crictl-config-file.js';
 import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {
-  CRICTL_CONFIG_FILE_DIALECT,
-  createKcriConfigFileDialect,
-  parseConfigFile,
-} from '../../../src/cli/settings/config-file.js';
+import {createKcriConfigFileDialect, parseConfigFile} from '../../../src/cli/settings/config-file.js';
 import {createProcessContext} from '../../../src/cli/process/context.js';
 import {CRICTL_SETTINGS_SOURCE} from '../../../src/cli/crictl/crictl-settings.js';
 import {resolveSettings, resolveRootDir} from '../../../src/cli/settings/settings.js';

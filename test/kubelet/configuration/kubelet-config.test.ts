@@ -128,7 +128,10 @@ describe('an invalid configuration is reported with its position', () => {
       'k.yaml:3:30: unknown field "authentication.anonymous.enable", did you mean "enabled"?',
     ],
     ['maxPods: many\n', 'k.yaml:3:10: maxPods: Invalid value: "many": must be an integer, not a string'],
-    ['syncFrequency: 1x\n', 'k.yaml:3:16: syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
+    [
+      'syncFrequency: 1x\n',
+      'k.yaml:3:16: syncFrequency: Invalid value: "1x": time: unknown unit "x" in duration "1x"',
+    ],
     [
       'syncFrequency: "10"\n',
       'k.yaml:3:16: syncFrequency: Invalid value: "10": time: missing unit in duration "10" (write "10s" for seconds)',

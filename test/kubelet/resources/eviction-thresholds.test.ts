@@ -80,7 +80,7 @@ test.each([
   ['eviction-hard', 'memory.available<x%', '"x%" is not a percentage'],
   ['eviction-soft', 'memory.available<1Gi', 'grace period must be specified for the soft eviction threshold'],
   ['eviction-soft-grace-period', 'memory.available=-1s', 'invalid eviction grace period specified: -1s'],
-  ['eviction-soft-grace-period', 'memory.available=1', 'time: invalid duration "1"'],
+  ['eviction-soft-grace-period', 'memory.available=1', 'time: missing unit in duration "1"'],
   [
     'eviction-minimum-reclaim',
     'memory.available=0%',

@@ -10,7 +10,7 @@ import {toGoJson} from './go-json-value.js';
  * decodes that. Throws ConfigError with their texts.
  */
 export function decodeCrictlConfig<Name extends keyof Configs>(name: Name, text: string): Configs[Name] {
-  const [document] = parseYaml(text, {onlyFinite: false});
+  const [document] = parseYaml(text, {onlyFinite: false, rejectsSlashEscapes: true});
   const problem = document?.problems.find(({duplicateOf}) => duplicateOf === undefined);
   const error = goYamlError(text, problem);
   if (error !== undefined) throw new ConfigError(`error converting YAML to JSON: ${error}`);
