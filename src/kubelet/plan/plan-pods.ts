@@ -109,6 +109,12 @@ export async function planPods(
 function noteOf(pod: Pod, {node}: PlanOptions, managers: NodeManagers): string | undefined {
   const unschedulable = managers.podStatus(pod)?.unschedulable;
   if (unschedulable !== undefined) return `the pod would stay Pending: ${unschedulable}`;
+  const claimed = containersOf(pod)
+    .flatMap((container) => managers.explain(pod, container))
+    .filter(({manager}) => manager === 'dra');
+  const devices = [...new Set(claimed.map(({text}) => text))];
+  if (devices.length > 0)
+    return `its ResourceClaims would get ${devices.join(', ')}; their driver chooses the CDI devices`;
   return node.devicePluginsDir === undefined ? deviceNote(pod) : undefined;
 }
 
