@@ -28,7 +28,11 @@ describe.each(newestRuntime)('devices of a DRA driver without a cluster: $name',
   });
 
   const startDriver = async (): Promise<ExampleProcess> =>
-    await startExample('dra-driver/driver.ts', [testbed.runtime.rootDir, CDI_DIR], 'serving slots.example.com');
+    await startExample(
+      'dra-driver/driver.ts',
+      [testbed.runtime.rootDir, CDI_DIR],
+      'serving slots.example.com',
+    );
   const run = async (pod: string, command: string): Promise<string> => {
     const {containers} = await testbed.pod(pod);
     const running = containers.find(({state}) => state === 'CONTAINER_RUNNING');

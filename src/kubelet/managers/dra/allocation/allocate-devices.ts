@@ -20,7 +20,7 @@ import {findUntolerated} from './device-taints.js';
  * Candidates that a search looks at. Each is a matter of microseconds, and few claims need more than their devices; one that
  * needs more is a puzzle that the kubelet must not stand still for.
  */
-const MOST_VISITS = 200_000;
+const MOST_VISITS = 50_000;
 
 /** Result of an allocation: one for each claim, or why there is none. */
 export type AllocationOutcome =
