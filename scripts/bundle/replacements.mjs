@@ -43,6 +43,10 @@ export function replacements(root, helpTexts) {
         contents: `export {${await namesIn(path)}} from ${JSON.stringify(path)};`,
         resolveDir: root,
       }));
+      // esbuild escapes no characters in regular expressions.
+      build.onLoad({filter: /\/cel-js\/lib\/functions\.js$/}, ({path}) => ({
+        contents: readFileSync(path, 'utf8').replaceAll('\u00b5', '\\u00b5'),
+      }));
       build.onLoad({filter: /\/src\/(cli|program|features\/ui)\/([\w-]+\/)?[\w-]+\.ts$/}, ({path}) =>
         path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: dirname(path)} : undefined,
       );

@@ -5,6 +5,20 @@ import {FieldPath} from '../field-path.js';
 import type {ManifestNode, MapNode} from './manifest-node.js';
 import {findFieldOffset} from './manifest-node.js';
 import {configMap, runtimeClass, secret, serviceAccount} from '../types/v1-objects.js';
+import {
+  deviceClass,
+  manifestResourceClaim,
+  resourceClaimTemplate,
+  resourceSlice,
+} from '../types/v1-device-resources.js';
+import {
+  betaResourceClaim,
+  betaResourceClaimTemplate,
+  betaResourceSlice,
+  convertBetaClaim,
+  convertBetaSlice,
+  convertBetaTemplate,
+} from '../types/v1beta1-device-resources.js';
 import {manifestClaim, manifestVolume} from '../types/v1-persistent-volumes.js';
 import {pod} from '../types/v1-pod.js';
 import {service} from '../types/v1-services.js';
@@ -48,8 +62,12 @@ export interface DecodedObject {
 
 interface Kind {
   readonly apiVersion: string;
-  readonly read: (node: MapNode, path: FieldPath, decoder: Decoder) => readonly DecodedObject[];
+  readonly read: ReadObjects;
+  /** Older versions by name, which are converted. */
+  readonly older?: Readonly<Record<string, ReadObjects>>;
 }
+
+type ReadObjects = (node: MapNode, path: FieldPath, decoder: Decoder) => readonly DecodedObject[];
 
 /** Kinds with an effect; objects of other kinds are skipped. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -59,6 +77,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('apps/v1', 'DaemonSet', daemonSet),
   ...objectsOf('apps/v1', 'Deployment', deployment),
   ...objectsOf('batch/v1', 'Job', job),
+  ...withOlder(objectsOf('resource.k8s.io/v1', 'DeviceClass', deviceClass), {
+    'resource.k8s.io/v1beta1': asNewest,
+    'resource.k8s.io/v1beta2': asNewest,
+  }),
   List: {apiVersion: 'v1', read: (node, path, decoder) => readList(node, path, decoder)},
   ...objectsOf('v1', 'PersistentVolume', manifestVolume),
   ...objectsOf('v1', 'PersistentVolumeClaim', manifestClaim),
@@ -66,6 +88,18 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'PodTemplate', podTemplate),
   ...objectsOf('apps/v1', 'ReplicaSet', replicaSet),
   ...objectsOf('v1', 'ReplicationController', replicationController),
+  ...withOlder(objectsOf('resource.k8s.io/v1', 'ResourceClaim', manifestResourceClaim), {
+    'resource.k8s.io/v1beta1': converted(betaResourceClaim, convertBetaClaim),
+    'resource.k8s.io/v1beta2': asNewest,
+  }),
+  ...withOlder(objectsOf('resource.k8s.io/v1', 'ResourceClaimTemplate', resourceClaimTemplate), {
+    'resource.k8s.io/v1beta1': converted(betaResourceClaimTemplate, convertBetaTemplate),
+    'resource.k8s.io/v1beta2': asNewest,
+  }),
+  ...withOlder(objectsOf('resource.k8s.io/v1', 'ResourceSlice', resourceSlice), {
+    'resource.k8s.io/v1beta1': converted(betaResourceSlice, convertBetaSlice),
+    'resource.k8s.io/v1beta2': asNewest,
+  }),
   ...objectsOf('node.k8s.io/v1', 'RuntimeClass', runtimeClass),
   ...objectsOf('v1', 'Secret', secret),
   ...objectsOf('v1', 'Service', service),
@@ -90,6 +124,36 @@ function objectsOf<T extends ManifestObject>(
     },
     [`${kind}List`]: {apiVersion, read: (node, path, decoder) => readList(node, path, decoder, kind)},
   };
+}
+
+/** Reads an object of an older version; `newest` reads the current one. */
+type ReadOlder = (newest: ReadObjects) => ReadObjects;
+
+/** Reads an older version that has the fields of the current one. */
+function asNewest(newest: ReadObjects): ReadObjects {
+  return newest;
+}
+
+/** Returns how an older version with fields of its own is read. */
+function converted<T>(schema: ObjectSchema<T>, convert: (older: T) => ManifestObject): ReadOlder {
+  return () => (node, path, decoder) => [{object: convert(decoder.decode(schema, node, path)), node, path}];
+}
+
+/** Returns kinds that older versions are read of too. */
+function withOlder(
+  kinds: Readonly<Record<string, Kind>>,
+  versions: Readonly<Record<string, ReadOlder>>,
+): Readonly<Record<string, Kind>> {
+  return Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => {
+      const isList = name.endsWith('List');
+      const older = Object.entries(versions).map(([version, read]) => [
+        version,
+        isList ? kind.read : read(kind.read),
+      ]);
+      return [name, {...kind, older: Object.fromEntries(older)}];
+    }),
+  );
 }
 
 interface ListMeta {
@@ -135,8 +199,15 @@ export function decodeObjects(
   const name = textField(node, 'kind') ?? impliedKind;
   const kind = name !== undefined && Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   const version = textField(node, 'apiVersion') ?? (impliedKind && kind?.apiVersion);
-  if (kind !== undefined && version === kind.apiVersion) return kind.read(node, path, decoder);
+  const read = kind && readOf(kind, version);
+  if (read !== undefined) return read(node, path, decoder);
   return readForeign(node, path, decoder, {name, version});
+}
+
+/** Returns how a version of a kind is read; undefined for one that is not supported. */
+function readOf({apiVersion, read, older = {}}: Kind, version: string | undefined): ReadObjects | undefined {
+  if (version === apiVersion) return read;
+  return version !== undefined && Object.hasOwn(older, version) ? older[version] : undefined;
 }
 
 /** Returns an object without effect; reports a misspelled kind and an unsupported version. */

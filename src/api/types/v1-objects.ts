@@ -12,6 +12,12 @@ import {
   secretText,
   text,
 } from '../schema/object-schema.js';
+import type {
+  DeviceClass,
+  ManifestResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
+} from './v1-device-resources.js';
 import {localObjectReference, objectMeta, objectReference} from './v1-meta.js';
 import type {ManifestClaim, ManifestVolume} from './v1-persistent-volumes.js';
 import {toleration} from './v1-scheduling.js';
@@ -89,12 +95,18 @@ export type ApiObject =
   | ManifestClaim
   | ManifestVolume
   | StorageClass
-  | CSIDriver;
+  | CSIDriver
+  | ManifestResourceClaim
+  | ResourceClaimTemplate
+  | DeviceClass
+  | ResourceSlice;
 
 /** Kinds of objects that belong to no namespace. */
 const CLUSTER_SCOPED: ReadonlySet<ApiObject['kind']> = new Set([
   'CSIDriver',
+  'DeviceClass',
   'PersistentVolume',
+  'ResourceSlice',
   'RuntimeClass',
   'StorageClass',
 ]);

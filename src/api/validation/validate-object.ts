@@ -12,6 +12,11 @@ import {validateEnumerations} from './validate-enumerations.js';
 import {manifestClaim} from '../types/v1-persistent-volumes.js';
 import {runtimeClass} from '../types/v1-objects.js';
 import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
+import {
+  validateDeviceClass,
+  validateResourceClaimSpec,
+  validateResourceSlice,
+} from './validate-device-resources.js';
 import {validatePersistentVolume} from './validate-persistent-volume.js';
 import {validateCsiDriver, validateStorageClass} from './validate-storage.js';
 import {validateService} from './validate-service.js';
@@ -142,6 +147,11 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
   if (object.kind === 'StorageClass') yield* validateStorageClass(object);
   if (object.kind === 'CSIDriver') yield* validateCsiDriver(object);
+  if (object.kind === 'ResourceClaim') yield* validateResourceClaimSpec(object.spec, root.child('spec'));
+  if (object.kind === 'ResourceClaimTemplate')
+    yield* validateResourceClaimSpec(object.spec.spec, root.child('spec', 'spec'));
+  if (object.kind === 'DeviceClass') yield* validateDeviceClass(object);
+  if (object.kind === 'ResourceSlice') yield* validateResourceSlice(object);
 }
 
 /**

@@ -13,6 +13,7 @@ import {volumeUses} from '../../api/used-volumes.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import {checkVolumeMode} from './volumes/check-volume-mode.js';
 import type {CSIDriver, StorageClass} from '../../api/types/v1-storage.js';
+import {createDeviceObjects, NO_DEVICE_OBJECTS, type DeviceObjects} from './resources/device-objects.js';
 import type {EventSink} from './pod-event.js';
 import type {ClaimedVolume, ClaimToProvision} from './volumes/claimed-volume.js';
 
@@ -60,6 +61,8 @@ export interface ApiObjects {
   hasClaim?(namespace: string, name: string): boolean;
   /** Returns the CSIDriver object of a driver in the manifests. */
   csiDriver?(name: string): CSIDriver | undefined;
+  /** Returns the objects of resource.k8s.io in the manifests. */
+  deviceObjects?(): DeviceObjects;
 }
 
 /** Use of objects: to start containers, or only to refresh the volumes of running ones. */
@@ -85,12 +88,14 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
   const classes = objects.flatMap((object) => (object.kind === 'StorageClass' ? [object] : []));
   const toProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
     findClaimToProvision(claims, classes, pod, volume);
+  const deviceObjects = createDeviceObjects(objects);
   return {
     sources,
     claimedVolume: (pod, volume) => findClaimedVolume(claims, pod, volume),
     claimToProvision: toProvision,
     hasClaim: (namespace, name) => find('PersistentVolumeClaim', namespace, name) !== undefined,
     csiDriver: (name) => find('CSIDriver', '', name),
+    deviceObjects: () => deviceObjects,
     configMap: (namespace, name) => find('ConfigMap', namespace, name),
     secret: (namespace, name) => find('Secret', namespace, name),
     serviceAccount: (namespace, name) => find('ServiceAccount', namespace, name),
@@ -109,6 +114,7 @@ export function currentObjects(current: () => ApiObjects): Omit<ApiObjects, 'sou
     claimToProvision: (pod, volume) => current().claimToProvision?.(pod, volume),
     hasClaim: (namespace, name) => current().hasClaim?.(namespace, name) === true,
     csiDriver: (name) => current().csiDriver?.(name),
+    deviceObjects: () => current().deviceObjects?.() ?? NO_DEVICE_OBJECTS,
   };
 }
 
@@ -199,6 +205,10 @@ const RESOURCES = {
   PersistentVolumeClaim: 'persistentvolumeclaim',
   StorageClass: 'storageclass.storage.k8s.io',
   CSIDriver: 'csidriver.storage.k8s.io',
+  ResourceClaim: 'resourceclaim.resource.k8s.io',
+  ResourceClaimTemplate: 'resourceclaimtemplate.resource.k8s.io',
+  DeviceClass: 'deviceclass.resource.k8s.io',
+  ResourceSlice: 'resourceslice.resource.k8s.io',
 } as const satisfies Record<ApiObject['kind'], string>;
 
 /** A reference of a pod to a ConfigMap or Secret. */

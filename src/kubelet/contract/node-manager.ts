@@ -1,5 +1,5 @@
 import type {Container, Pod} from '../../api/types/v1-pod.js';
-import type {ResourceStatus} from '../../api/types/v1-status.js';
+import type {PodStatus, ResourceStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
@@ -9,6 +9,7 @@ import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
 import type {CgroupLimits} from './resources/cgroup-limits.js';
+import type {DeviceObjects} from './resources/device-objects.js';
 import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
 import type {PluginHandler} from './resources/plugin-handler.js';
 import type {PodResourceProvider} from './resources/pod-resource-use.js';
@@ -74,6 +75,10 @@ export interface NodeManager {
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
   /** Returns the health of what a container uses, for its status (UpdateAllocatedResourcesStatus). */
   readonly resourceStatus?: (pod: Pod, container: Container) => readonly ResourceStatus[];
+  /** Returns what the manager adds to the status of the pod. */
+  readonly podStatus?: (pod: Pod) => ManagedPodStatus | undefined;
+  /** Reports whether the manager provides an extended resource that is not in the node's status. */
+  readonly offersResource?: (resource: string) => boolean;
   /** Extended resources that the manager offers. */
   readonly extended?: ExtendedResourceProvider;
   /** What the pod resources API shows of the manager. */
@@ -126,6 +131,8 @@ export interface NodeManagerServices {
   readonly metrics: KubeletMetrics;
   /** Objects of resource.k8s.io; undefined without an API server. */
   readonly resourceApi?: ResourceApi | undefined;
+  /** Returns the objects of resource.k8s.io in the manifests; undefined with an API server. */
+  readonly deviceObjects?: (() => DeviceObjects) | undefined;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
   readonly podResources: readonly PodResourceProvider[];
@@ -184,6 +191,13 @@ export interface Grant {
   readonly text: string;
 }
 
+/** What a manager adds to the status of a pod. */
+export interface ManagedPodStatus {
+  readonly fields: Pick<PodStatus, 'resourceClaimStatuses' | 'extendedResourceClaimStatus'>;
+  /** Why the pod waits as if it was not scheduled; undefined if it does not. */
+  readonly unschedulable?: string | undefined;
+}
+
 /** Event about a pod that cannot be prepared. */
 export interface PreparationFailure {
   readonly reason: string;
@@ -239,6 +253,10 @@ export interface NodeManagers {
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of what a container uses of all managers. */
   resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[];
+  /** Reports whether a manager provides an extended resource that is not in the node's status. */
+  offersResource(resource: string): boolean;
+  /** Returns what the managers add to the status of the pod; undefined for nothing. */
+  podStatus(pod: Pod): ManagedPodStatus | undefined;
   /** Returns what all managers give the container. */
   explain(pod: Pod, container: Container): readonly Grant[];
 }

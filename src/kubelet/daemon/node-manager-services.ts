@@ -11,6 +11,7 @@ import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeManagerServices, OwnNodeManagerServices, PodKill} from '../contract/node-manager.js';
 import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
+import {NO_DEVICE_OBJECTS} from '../contract/resources/device-objects.js';
 import {createManifestCsi} from '../managers/volumes/csi/manifest-csi.js';
 import {CONTAINER_NAME_LABEL, POD_UID_LABEL} from '../managers/kuberuntime/config/labels.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
@@ -50,6 +51,7 @@ export function createNodeManagerServices(
 ): OwnNodeManagerServices {
   return {
     ...{node, clock, logger, metrics, resourceApi: cluster?.resourceApi},
+    ...(cluster === undefined && {deviceObjects: () => objects.deviceObjects?.() ?? NO_DEVICE_OBJECTS}),
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>

@@ -9,6 +9,8 @@ import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {nextIteration} from '../../base/async/next-iteration.js';
 import {findByName} from '../../base/by-name.js';
 import type {PlannedFile} from '../contract/pod-filesystem.js';
+import type {NodeManagers} from '../contract/node-manager.js';
+import {NO_DEVICE_OBJECTS} from '../contract/resources/device-objects.js';
 import {ALWAYS_READY} from '../contract/probe-results.js';
 import {podRef} from '../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
@@ -92,15 +94,35 @@ export async function planPods(
 ): Promise<readonly PodPlan[]> {
   const plans: PodPlan[] = [];
   const snapshot = createSnapshot(options);
-  const nodeManagers = options.nodeManagers ?? (await startPlannedNodeManagers(options, signal));
+  const nodeManagers = options.nodeManagers ?? (await startManagers(options, signal));
   for (const pod of pods) {
     const findConflicts = async (planned: PodRegistry): Promise<PodConflicts> =>
       snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
     const plan = await planPod({...options, nodeManagers}, {pod, findConflicts}, signal);
-    const note = options.node.devicePluginsDir === undefined ? deviceNote(pod) : undefined;
+    const note = noteOf(pod, options, nodeManagers);
     plans.push(note === undefined ? plan : {...plan, note});
   }
   return plans;
+}
+
+/** Returns why a pod would wait, or what is not planned of it; undefined for neither. */
+function noteOf(pod: Pod, {node}: PlanOptions, managers: NodeManagers): string | undefined {
+  const unschedulable = managers.podStatus(pod)?.unschedulable;
+  if (unschedulable !== undefined) return `the pod would stay Pending: ${unschedulable}`;
+  const claimed = containersOf(pod)
+    .flatMap((container) => managers.explain(pod, container))
+    .filter(({manager}) => manager === 'dra');
+  const devices = [...new Set(claimed.map(({text}) => text))];
+  if (devices.length > 0)
+    return `its ResourceClaims would get ${devices.join(', ')}; their driver chooses the CDI devices`;
+  return node.devicePluginsDir === undefined ? deviceNote(pod) : undefined;
+}
+
+/** Starts the managers of the node for the pods and objects of manifests. */
+async function startManagers(options: PlanOptions, signal: AbortSignal): Promise<NodeManagers> {
+  const {objects} = options;
+  const deviceObjects = () => objects.deviceObjects?.() ?? NO_DEVICE_OBJECTS;
+  return await startPlannedNodeManagers({...options, deviceObjects}, signal);
 }
 
 /** Returns a note about extended resources in a plan without the devices of a kubelet; undefined if the pod requests none. */

@@ -2,7 +2,7 @@ import type {Clock} from '../../base/clock.js';
 import {SILENT_LOGGER} from '../../base/logger.js';
 import {NO_METRICS} from '../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../contract/node-facts.js';
-import type {NodeManagers, OwnNodeManagerServices} from '../contract/node-manager.js';
+import type {NodeManagers, NodeManagerServices, OwnNodeManagerServices} from '../contract/node-manager.js';
 import {createNodeManagers} from '../pods/node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
 
@@ -11,11 +11,11 @@ import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
  * SystemError if they cannot start with it.
  */
 export async function startPlannedNodeManagers(
-  {node, clock}: {readonly node: NodeFacts; readonly clock: Clock},
+  {node, clock, deviceObjects}: Pick<NodeManagerServices, 'node' | 'clock' | 'deviceObjects'>,
   signal: AbortSignal,
 ): Promise<NodeManagers> {
   const managers = new NodeManagerSet(createNodeManagers(node));
-  await managers.start(plannedServices(node, clock), signal);
+  await managers.start({...plannedServices(node, clock), deviceObjects}, signal);
   return managers;
 }
 

@@ -8,7 +8,7 @@ interface AvailableObjects {
   readonly configMap: (name?: string) => boolean;
   readonly secret: (name?: string) => boolean;
   readonly serviceAccount: (name?: string) => boolean;
-  /** True if claims are API objects; without an API server they are directories. */
+  /** True if claims of volumes and devices are objects of an API server; without one they come with the manifests. */
   readonly claims: boolean;
 }
 
@@ -27,7 +27,7 @@ const POD_RULES: readonly Rule<PodSpec>[] = [
     'configmaps',
     (spec, available) => configMapNames(spec).some((name) => isName(name) && !available.configMap(name)),
   ],
-  ['resourceclaims', ({resourceClaims = []}) => resourceClaims.length > 0],
+  ['resourceclaims', ({resourceClaims = []}, {claims}) => claims && resourceClaims.length > 0],
 ];
 
 /** Rules for volumes that refer to an API object without a name of a Secret or ConfigMap in the spec. */

@@ -121,7 +121,15 @@ function describeSkipped({
 }
 
 /** Kinds of objects that an API server has for a node of a cluster, other than those that its pods may need. */
-const OF_CLUSTER: ReadonlySet<string> = new Set(['Service', 'StorageClass', 'CSIDriver']);
+const OF_CLUSTER: ReadonlySet<string> = new Set([
+  'Service',
+  'StorageClass',
+  'CSIDriver',
+  'ResourceClaim',
+  'ResourceClaimTemplate',
+  'DeviceClass',
+  'ResourceSlice',
+]);
 
 /** Object that a kubelet cannot run. */
 interface OtherObject extends DocumentLocation {

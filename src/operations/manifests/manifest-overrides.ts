@@ -33,11 +33,13 @@ const CLUSTER_SCOPED = new Set([
   'ClusterRoleBinding',
   'CSIDriver',
   'CustomResourceDefinition',
+  'DeviceClass',
   'IngressClass',
   'Namespace',
   'Node',
   'PersistentVolume',
   'PriorityClass',
+  'ResourceSlice',
   'RuntimeClass',
   'StorageClass',
 ]);

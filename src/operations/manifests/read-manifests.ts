@@ -266,6 +266,7 @@ function lossesOf(manifests: readonly LoadedManifest[]): readonly ManifestIssue[
 function rejectSkipped(document: SkippedDocument): ManifestIssue {
   const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'RuntimeClass'];
   known.push('PersistentVolumeClaim', 'PersistentVolume', 'StorageClass', 'CSIDriver');
+  known.push('ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass', 'ResourceSlice');
   const {skippedKind} = document.skipped;
   return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));
 }

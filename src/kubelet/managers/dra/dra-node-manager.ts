@@ -1,8 +1,14 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
+import {rethrowUnexpected} from '../../../base/errors.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices, PreparationFailure} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
+import {NO_DEVICE_OBJECTS} from '../../contract/resources/device-objects.js';
+import {findExtendedClass} from './core/extended-class.js';
+import {mayNeedClaims} from './core/pod-claims.js';
+import type {LocalDra} from './local/local-dra.js';
+import type {OnDemandDra, OnDemandDraOptions} from './local/on-demand-dra.js';
+import {preparationFailure} from './preparation-failure.js';
 import type {RunningDraManager} from './start-dra-manager.js';
 
 /** Period in which the claims of pods that are not active any more are released, in ms (defaultReconcilePeriod). */
@@ -12,38 +18,52 @@ interface Running extends RunningDraManager {
   readonly services: NodeManagerServices;
 }
 
-/** Creates the manager of dynamic resources (DRA), which does nothing but in a daemon. */
+/**
+ * Creates the manager of dynamic resources (DRA), which does nothing but in a daemon. Without an API server it also allocates the
+ * claims of the manifests; in a plan it only does that.
+ */
 export function createDraManager({
   devicePluginsDir,
 }: Pick<NodeFacts, 'devicePluginsDir'>): NodeManager | undefined {
-  if (devicePluginsDir === undefined) return undefined;
   let running: Running | undefined;
+  let local: LocalDra | undefined;
+  const podOf = (pod: Pod): Pod => local?.podOf(pod) ?? pod;
   return {
     name: 'dra',
+    answersPlans: true,
     start: async (services, signal) => {
-      const {startDraManager} = await import('./start-dra-manager.js');
-      running = {...(await startDraManager(services, signal)), services};
+      const {openLocalDra, startDraManager} = await import('./start-dra-manager.js');
+      if (services.isPlan === true) local = await openLocalDra(services, () => undefined);
+      else if (devicePluginsDir !== undefined) {
+        running = {...(await startDraManager(services, signal)), services};
+        ({local} = running);
+      }
     },
-    preparePod: async (pod, signal) => running && (await prepare(running, pod, signal)),
+    preparePod: async (pod, signal) => {
+      const allocated = local === undefined ? {pod} : await allocate(local, pod, {running, signal});
+      if (!('pod' in allocated)) return allocated;
+      return running && (await prepare(running, allocated.pod, signal));
+    },
     podStopped: async (pod) => {
-      await running?.manager.unprepare(podRef(pod).uid);
+      if (running !== undefined) await release(running, podRef(pod).uid);
     },
     reconcile: {
       periodMs: RECONCILE_PERIOD_MS,
       run: async (signal) => {
-        if (running?.services.allSourcesReady() !== true) return;
-        const {manager, services} = running;
-        await manager.reconcile(new Set(services.activePods().map((pod) => podRef(pod).uid)), signal);
+        if (running !== undefined) await reconcile(running, signal);
       },
     },
     containerOptions: async ({pod, container}) => ({
-      cdiDevices: running?.cdiDevices(pod, container) ?? [],
+      cdiDevices: running?.cdiDevices(podOf(pod), container) ?? [],
     }),
-    resourceStatus: (pod, container) => running?.statuses(pod, container) ?? [],
+    resourceStatus: (pod, container) => running?.statuses(podOf(pod), container) ?? [],
+    podStatus: (pod) => local?.statusOf(pod),
+    offersResource: (resource) => local?.offers(resource) === true,
+    explain: (pod, container) => local?.explain(pod, container),
     podResources: {
       ofContainer: () => ({}),
       allocatable: () => ({}),
-      claimsOf: (pod, container) => running?.claims(pod, container) ?? [],
+      claimsOf: (pod, container) => running?.claims(podOf(pod), container) ?? [],
     },
     plugins: {
       type: 'DRAPlugin',
@@ -58,6 +78,47 @@ export function createDraManager({
   };
 }
 
+/** Creates the manager of dynamic resources of a command that ends, which lets no driver register. See OnDemandDra. */
+export function createOnDemandDraManager(options: OnDemandDraOptions): NodeManager {
+  let opened: OnDemandDra | undefined;
+  const open = async (): Promise<OnDemandDra> => {
+    const {OnDemandDra: Dra} = await import('./local/on-demand-dra.js');
+    return (opened ??= new Dra(options));
+  };
+  return {
+    name: 'dra',
+    // Most pods have no claims, and need not wait for the code of drivers.
+    preparePod: async (pod, signal) =>
+      mayNeedClaims(pod) ? await (await open()).prepare(pod, signal) : undefined,
+    podStopped: async (pod) => {
+      if (mayNeedClaims(pod)) await (await open()).release(podRef(pod).uid);
+    },
+    containerOptions: async ({pod, container}) =>
+      mayNeedClaims(pod) ? {cdiDevices: await (await open()).cdiDevices(pod, container)} : {},
+    podStatus: (pod) => opened?.statusOf(pod),
+    offersResource: (resource) => findExtendedClass(options.objects().classes, resource) !== undefined,
+  };
+}
+
+/** Allocates the claims of the manifests for a pod. A pod that begins to wait is synced again, to report that. */
+async function allocate(
+  local: LocalDra,
+  pod: Pod,
+  {running, signal}: {readonly running: Running | undefined; readonly signal: AbortSignal},
+): ReturnType<LocalDra['allocate']> {
+  const {uid} = podRef(pod);
+  const before = local.waitsFor(uid);
+  try {
+    const allocated = await local.allocate(pod, signal);
+    if (local.waitsFor(uid) !== before) running?.services.syncPods([uid]);
+    return allocated;
+  } catch (error) {
+    signal.throwIfAborted();
+    rethrowUnexpected(error);
+    return preparationFailure(error);
+  }
+}
+
 async function prepare(
   {manager}: Running,
   pod: Pod,
@@ -69,9 +130,31 @@ async function prepare(
   } catch (error) {
     signal.throwIfAborted();
     rethrowUnexpected(error);
-    return {
-      reason: 'FailedPrepareDynamicResources',
-      message: `Failed to prepare dynamic resources: ${messageOf(error)}`,
-    };
+    return preparationFailure(error);
   }
+}
+
+/** Releases the claims of a pod, and lets the pods try again that wait for devices. Rejects with SystemError: then try again. */
+async function release({manager, local, services}: Running, podUid: string): Promise<void> {
+  await manager.unprepare(podUid);
+  if (local === undefined) return;
+  const claims = await local.claims.ofPod(podUid);
+  if (claims.length === 0) return;
+  if (claims.some((claim) => claim.manager === 'sync')) {
+    const {OnDemandDra: Dra} = await import('./local/on-demand-dra.js');
+    await new Dra({...services, objects: () => NO_DEVICE_OBJECTS}).release(podUid);
+  }
+  const waiting = await local.release(podUid);
+  if (waiting.length > 0) services.syncPods(waiting);
+}
+
+/** Releases the claims of pods that are gone (reconcileLoop), also those that a killed kubelet has only allocated. */
+async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
+  const {manager, local, services} = running;
+  if (!services.allSourcesReady()) return;
+  const active = new Set<string>(services.activePods().map((pod) => podRef(pod).uid));
+  await manager.reconcile(active, signal);
+  const inUse = new Set(manager.claims.all().flatMap(({podUids}) => [...podUids]));
+  for (const uid of local?.podUids() ?? [])
+    if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await release(running, uid);
 }

@@ -10,17 +10,23 @@ import {cdiDevicesOf, claimUsesOf, resourceStatusesOf} from './core/container-de
 import {DeviceHealth, type DeviceName} from './core/device-health.js';
 import {formatDraCheckpoint} from './core/dra-checkpoint.js';
 import {DraManager} from './dra-manager.js';
+import type {LocalDra} from './local/local-dra.js';
+import type {AllocatedDevice} from './allocation/allocation-types.js';
+import type {ClaimInfo} from './core/claim-info.js';
+import type {ResourceApi} from '../../contract/cluster/resource-api.js';
 import {DriverRegistry} from './driver-registry.js';
 
 const CHECKPOINT = 'dra_manager_state';
 
 /** The DRA manager of a daemon. */
 export interface RunningDraManager {
-  readonly manager: Pick<DraManager, 'prepare' | 'unprepare' | 'reconcile'>;
+  readonly manager: Pick<DraManager, 'prepare' | 'unprepare' | 'reconcile' | 'claims'>;
   readonly drivers: Pick<DriverRegistry, 'validate' | 'register' | 'deregister'>;
   readonly cdiDevices: (pod: Pod, container: Container) => readonly CDIDevice[];
   readonly claims: (pod: Pod, container: Container) => readonly ClaimUse[];
   readonly statuses: (pod: Pod, container: Container) => readonly ResourceStatus[];
+  /** Claims of the manifests; undefined with an API server. */
+  readonly local: LocalDra | undefined;
 }
 
 /**
@@ -31,12 +37,14 @@ export async function startDraManager(
   services: NodeManagerServices,
   signal: AbortSignal,
 ): Promise<RunningDraManager> {
-  const {node, clock, metrics, resourceApi: api, syncPods} = services;
+  const {node, clock, metrics, syncPods} = services;
+  const local = await openLocalDra(services, () => manager);
+  const api = services.resourceApi ?? (local && localApi(local));
   const logger = services.logger.forFile('start-dra-manager.ts');
   const path = join(node.rootDir, CHECKPOINT);
   const health = new DeviceHealth();
   const drivers = new DriverRegistry({
-    ...{api, clock, metrics, logger},
+    ...{api: services.resourceApi, clock, metrics, logger},
     onHealth: (driver, devices) => {
       const changed = health.update(driver, devices, clock.monotonic());
       const uids = usersOf(manager, driver, changed);
@@ -55,9 +63,11 @@ export async function startDraManager(
   signal.addEventListener('abort', () => {
     drivers.stopFollowing();
   });
+  await local?.load();
   return {
     manager,
     drivers,
+    local,
     cdiDevices: (pod, container) => cdiDevicesOf(manager.claims, pod, container),
     claims: (pod, container) => claimUsesOf(manager.claims, pod, container),
     statuses: (pod, container) =>
@@ -65,6 +75,38 @@ export async function startDraManager(
         health.of(driver, device, clock.monotonic()),
       ),
   };
+}
+
+/** Opens the claims of the manifests, unless there is an API server. In a plan, nothing is stored. */
+export async function openLocalDra(
+  {node, deviceObjects, isPlan, podResources}: NodeManagerServices,
+  manager: () => Pick<DraManager, 'claims'> | undefined,
+): Promise<LocalDra | undefined> {
+  if (deviceObjects === undefined) return undefined;
+  const {LocalDra: Local} = await import('./local/local-dra.js');
+  return new Local({
+    ...{node, manager: 'kubelet', objects: deviceObjects, isPlan: isPlan === true},
+    isOffered: (resource) =>
+      podResources.some(({allocatable}) =>
+        (allocatable().devices ?? []).some((one) => one.resource === resource),
+      ),
+    inUse: () => devicesInUse(manager()?.claims.all() ?? []),
+  });
+}
+
+function localApi({claims}: LocalDra): Pick<ResourceApi, 'claim'> {
+  return {claim: async (namespace, name) => await claims.claim(namespace, name)};
+}
+
+/** Returns the devices of prepared claims, also of those that an API server has allocated before. */
+function devicesInUse(claims: readonly ClaimInfo[]): readonly AllocatedDevice[] {
+  return claims.flatMap(({drivers}) =>
+    [...drivers].flatMap(([driver, devices = []]) =>
+      devices
+        .filter(({shareId}) => shareId === undefined)
+        .map(({poolName: pool, deviceName: device}) => ({driver, pool, device, request: ''})),
+    ),
+  );
 }
 
 /** Restores the state of an earlier kubelet. Like a kubelet, it stores an empty one if there is none. */

@@ -38,7 +38,6 @@ function refused<Value>(reason: string, when: (value: Value) => boolean = () => 
 const FOR_SCHEDULERS = 'only schedulers use it';
 const OF_THE_API_SERVER = 'only the API server uses it';
 const WINDOWS = 'this is a Linux node';
-const DEVICES = 'ResourceClaims come from an API server, whose scheduler allocates their devices';
 const DELETION = 'a manifest cannot delete its pod; use "kcri delete"';
 
 const POD: RulesOf<Pod> = {
@@ -106,7 +105,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   os: honored,
   hostUsers: honored,
   schedulingGates: refused('only an API server can remove them'),
-  resourceClaims: refused(DEVICES),
+  resourceClaims: honored,
   resources: honored,
   hostnameOverride: honored,
   schedulingGroup: ignored(FOR_SCHEDULERS),
@@ -158,7 +157,7 @@ const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
   // reportUnknownResources warns about devices unknown to the node when a pod of a manifest is admitted.
   limits: honored,
   requests: honored,
-  claims: refused(DEVICES),
+  claims: honored,
 };
 
 const VOLUME_MOUNT: RulesOf<VolumeMount> = {

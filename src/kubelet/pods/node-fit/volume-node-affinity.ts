@@ -1,7 +1,7 @@
 import type {PersistentVolume} from '../../../api/types/v1-persistent-volumes.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {matchesNodeSelector} from './node-affinity.js';
+import {matchesNodeSelector} from '../../resources/node-selector.js';
 
 /** Reports whether the node affinity of a volume allows this node (CheckVolumeNodeAffinity). */
 export function isVolumeOnNode(

@@ -9,6 +9,7 @@ import type {
   ContainerResources,
   Grant,
   HealthCheck,
+  ManagedPodStatus,
   NodeManager,
   NodeManagers,
   NodeManagerServices,
@@ -156,6 +157,18 @@ export class NodeManagerSet implements NodeManagers {
 
   resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[] {
     return this.#managers.flatMap((manager) => manager.resourceStatus?.(pod, container) ?? []);
+  }
+
+  offersResource(resource: string): boolean {
+    return this.#managers.some((manager) => manager.offersResource?.(resource) === true);
+  }
+
+  podStatus(pod: Pod): ManagedPodStatus | undefined {
+    for (const manager of this.#managers) {
+      const status = manager.podStatus?.(pod);
+      if (status !== undefined) return status;
+    }
+    return undefined;
   }
 
   explain(pod: Pod, container: Container): readonly Grant[] {

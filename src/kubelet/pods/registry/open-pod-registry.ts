@@ -2,6 +2,7 @@ import {systemRandom, type RandomSource} from '../../../base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
 import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
+import {NO_DEVICE_OBJECTS} from '../../contract/resources/device-objects.js';
 import {
   ActuatedResourcesStore,
   type ActuatedResourcesBackend,
@@ -15,6 +16,7 @@ import {
   type PodVolumeOperations,
 } from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
+import {createOnDemandDraManager} from '../../managers/dra/dra-node-manager.js';
 import {createOnDemandCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
 import {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
 import {withProvisionedClaims} from '../../managers/volumes/provisioning/with-provisioned-claims.js';
@@ -88,6 +90,11 @@ export function openPodRegistry(
 
 /** Creates the managers of a command that ends: they are not started, and CSI drivers are looked up when they are needed. */
 function createCommandManagers({node, clock}: NodeAndRuntime, objects: ApiObjects): NodeManagers {
-  const managers = createNodeManagers(node).filter(({name}) => name !== 'csi');
-  return new NodeManagerSet([...managers, createOnDemandCsiManager({node, clock, objects})]);
+  const managers = createNodeManagers(node).filter(({name}) => name !== 'csi' && name !== 'dra');
+  const deviceObjects = () => objects.deviceObjects?.() ?? NO_DEVICE_OBJECTS;
+  return new NodeManagerSet([
+    createOnDemandDraManager({node, clock, objects: deviceObjects}),
+    ...managers,
+    createOnDemandCsiManager({node, clock, objects}),
+  ]);
 }

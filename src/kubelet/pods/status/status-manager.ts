@@ -39,7 +39,7 @@ export interface StatusOptions {
 }
 
 type StatusContext = Pick<SyncContext, 'probes' | 'node' | 'clock' | 'events' | 'actuated'> & {
-  readonly nodeManagers: Pick<NodeManagers, 'resourceStatusOf'>;
+  readonly nodeManagers: Pick<NodeManagers, 'resourceStatusOf' | 'podStatus'>;
 };
 
 /** Holds the status of one pod between syncs and persists it (status_manager.go, for a single pod). */
@@ -165,6 +165,7 @@ export class PodStatusManager {
     const {probes, node, clock, actuated, nodeManagers} = this.#context;
     const terminationMessages = await this.#messageReader.read(runtime);
     const before = this.#status;
+    const managed = nodeManagers.podStatus(pod);
     const computed = computePodStatus({
       pod,
       runtime,
@@ -182,8 +183,10 @@ export class PodStatusManager {
       actuated: actuated.current,
       resourcesOf: (container) => nodeManagers.resourceStatusOf(pod, container),
       resize: resize ?? resizeConditionsOf(before?.conditions),
+      unschedulable: managed?.unschedulable,
     });
-    const status = override?.(computed) ?? computed;
+    const complete = managed === undefined ? computed : {...computed, ...managed.fields};
+    const status = override?.(complete) ?? complete;
     // Like a kubelet, each sync until the containers have stopped reports it (ShouldEvict).
     if (enforcesDeadline && isDeadlineExceeded(pod, before, clock.now())) this.#reportDeadlineExceeded(pod);
     probes.observe(pod, status);

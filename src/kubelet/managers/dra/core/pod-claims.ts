@@ -8,7 +8,7 @@ import {podRef} from '../../../contract/pod-ref.js';
 import {newClaim, type ClaimInfo} from './claim-info.js';
 
 /** Prefix of implicit extended resources, which are named after a DeviceClass (ResourceDeviceClassPrefix). */
-const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
+export const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
 /** A ResourceClaim that a pod refers to. */
 export interface ClaimReference {
@@ -104,4 +104,11 @@ export function claimsOfContainer(pod: Pod, {name, resources = {}}: Container): 
     .filter((mapping) => mapping.containerName === name && isUsed(mapping.resourceName))
     .map(({requestName}) => requestName);
   return requests.length === 0 ? regular : [...regular, {name: extended.resourceClaimName, requests}];
+}
+
+/** Reports whether a pod has claims, or resources that DeviceClasses may provide. */
+export function mayNeedClaims({spec}: Pod): boolean {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const resources = containers.flatMap((container) => Object.keys(container.resources?.requests ?? {}));
+  return (spec.resourceClaims ?? []).length > 0 || resources.some((name) => name.includes('/'));
 }

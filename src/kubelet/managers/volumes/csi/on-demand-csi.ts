@@ -1,14 +1,11 @@
-import {join} from 'node:path';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import {isExpectedError, SystemError} from '../../../../base/errors.js';
-import {listNames} from '../../../../base/fs/files.js';
 import type {Clock} from '../../../../base/clock.js';
 import {SILENT_LOGGER} from '../../../../base/logger.js';
-import {connectPluginRegistration} from '../../../../plugin-api/connect-plugin.js';
+import {findPlugins, pluginRegistry} from '../../../../plugin-api/find-plugins.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import {NO_METRICS} from '../../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
-import type {RegisteredPlugin} from '../../../contract/resources/plugin-handler.js';
 import type {
   CreatedCsiVolume,
   CsiVolume,
@@ -23,8 +20,6 @@ import {createCsi, type RunningCsi} from './start-csi.js';
 import type {StagedVolumes} from './staged-volumes.js';
 import {listPodCsiVolumes, readPodCsiVolume, type PodCsiVolume} from './volume-data.js';
 
-/** Timeout of GetInfo, in ms. */
-const INFO_TIMEOUT_MS = 1000;
 /** Time within which a volume that no pod uses is unstaged, in ms. */
 const UNSTAGE_MS = 30_000;
 
@@ -111,7 +106,7 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   async #requireDriver(volume: PodCsiVolume, drivers: CsiDrivers): Promise<void> {
     const data = await readPodCsiVolume(this.#options.node, volume);
     if (data === undefined || drivers.isRegistered(data.driverName)) return;
-    const registry = registryDir(this.#options.node);
+    const registry = pluginRegistry(this.#options.node.rootDir);
     throw new SystemError(
       `cannot unmount ${JSON.stringify(volume.path)}: its CSI driver "${data.driverName}" has no socket in ${JSON.stringify(registry)}`,
       {hint: 'start the driver, and delete the pod again'},
@@ -119,42 +114,20 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 }
 
-function registryDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {
-  return join(rootDir, 'plugins_registry');
-}
-
 /** Registers the CSI drivers with a socket in the directory of a root directory; those that do not answer are ignored. */
 async function registerDrivers(
-  node: Pick<NodeFacts, 'rootDir'>,
+  {rootDir}: Pick<NodeFacts, 'rootDir'>,
   drivers: CsiDrivers,
   signal: AbortSignal,
 ): Promise<void> {
-  const names = (await listNames(registryDir(node))).filter((name) => !name.startsWith('.'));
+  const plugins = await findPlugins(pluginRegistry(rootDir), 'CSIPlugin');
   await Promise.all(
-    names.map(async (name) => {
+    plugins.map(async (plugin) => {
       try {
-        const plugin = await askPlugin(join(registryDir(node), name));
-        if (plugin !== undefined && drivers.validate(plugin) === undefined)
-          await drivers.register(plugin, signal);
+        if (drivers.validate(plugin) === undefined) await drivers.register(plugin, signal);
       } catch (error) {
         if (!isExpectedError(error)) throw error;
       }
     }),
   );
-}
-
-/** Calls GetInfo of a plugin; resolves with undefined unless it is a CSI driver. */
-async function askPlugin(path: string): Promise<RegisteredPlugin | undefined> {
-  const client = connectPluginRegistration(path);
-  try {
-    const {
-      type,
-      name,
-      endpoint,
-      supportedVersions: versions,
-    } = await client.getInfo({}, {timeoutMs: INFO_TIMEOUT_MS});
-    return type === 'CSIPlugin' ? {name, endpoint: endpoint === '' ? path : endpoint, versions} : undefined;
-  } finally {
-    client.close();
-  }
 }

@@ -32,6 +32,8 @@ export interface ConditionInput {
   readonly restartsAll: boolean;
   /** Conditions of the resize. */
   readonly resize?: readonly PodCondition[] | undefined;
+  /** Why the pod waits as if it was not scheduled; undefined if it does not. */
+  readonly unschedulable?: string | undefined;
   /** Current time, RFC 3339. */
   readonly now: string;
 }
@@ -49,7 +51,7 @@ export function computePodConditions(input: ConditionInput): readonly PodConditi
     ['PodReadyToStartContainers', readyToStartContainers(input)],
     ['Initialized', initialized(input)],
     ...computeReadyConditions(input),
-    ['PodScheduled', {status: 'True'}],
+    ['PodScheduled', scheduled(input)],
     ...(couldRestartAllContainers(input.pod)
       ? [[ALL_CONTAINERS_RESTARTING, allContainersRestarting(input)] as const]
       : []),
@@ -103,6 +105,13 @@ export function replaceConditions(
 export function observedGenerationOf(pod: Pod): Pick<PodCondition, 'observedGeneration'> {
   const {generation} = pod.metadata;
   return generation === undefined || isStaticPod(pod) ? {} : {observedGeneration: generation};
+}
+
+/** Returns the condition of a pod that is on its node, but may lack devices of claims (as kube-scheduler's). */
+function scheduled({unschedulable}: ConditionInput): Facts {
+  return unschedulable === undefined
+    ? {status: 'True'}
+    : {status: 'False', reason: 'Unschedulable', message: unschedulable};
 }
 
 type ReadyInput = Pick<ConditionInput, 'pod' | 'phase' | 'initStatuses' | 'statuses'>;

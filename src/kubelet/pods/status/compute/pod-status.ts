@@ -29,6 +29,8 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   /** True if the pod was stopped for good, so that no container starts again. */
   readonly isTerminal?: boolean;
   readonly resize?: readonly PodCondition[];
+  /** Why the pod waits as if it was not scheduled; undefined if it does not. */
+  readonly unschedulable?: string | undefined;
   /** Returns the health of the devices of a container; by default it has none. */
   readonly resourcesOf?: (container: Container) => readonly ResourceStatus[];
   /** True if a pod past its deadline becomes Failed. */
@@ -75,6 +77,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
       previous: previous?.conditions ?? [],
       restartsAll,
       resize: input.resize,
+      unschedulable: input.unschedulable,
       now,
     }),
     ...ended,

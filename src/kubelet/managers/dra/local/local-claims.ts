@@ -1,0 +1,257 @@
+import {randomUUID} from 'node:crypto';
+import {join} from 'node:path';
+import type {DeviceClass, DeviceSelector} from '../../../../api/types/v1-device-resources.js';
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../../api/types/v1-status.js';
+import type {DeviceClaim} from '../../../../api/types/v1-resource-claims.js';
+import {SystemError} from '../../../../base/errors.js';
+import {acquireLock, type Lock} from '../../../../base/fs/lock.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
+import {allocateDevices} from '../allocation/allocate-devices.js';
+import type {AllocatedDevice, Allocation, AllocationNode} from '../allocation/allocation-types.js';
+import {mayNeedClaims} from '../core/pod-claims.js';
+import type {AllocatedClaim, ClaimStorage} from './claim-store.js';
+import {neededClaims, type NeededClaim} from './needed-claims.js';
+
+/** Most pods that a claim is reserved for (ResourceClaimReservedForMaxSize). */
+const MOST_CONSUMERS = 256;
+
+/** What LocalClaims works with. */
+export interface LocalClaimsOptions {
+  readonly storage: ClaimStorage;
+  /** Directory of locks; undefined in a plan. */
+  readonly lockDirectory: string | undefined;
+  readonly manager: AllocatedClaim['manager'];
+  readonly node: AllocationNode;
+  readonly objects: () => DeviceObjects;
+  /** Reports whether a device plugin of the node offers an extended resource. */
+  readonly isOffered: (resource: string) => boolean;
+  /** Devices of claims that are prepared, but not stored here: a kubelet of a cluster has left them. */
+  readonly inUse: () => readonly AllocatedDevice[];
+}
+
+/** Reports that a pod waits for devices, with the scheduler's words and why. */
+export class UnallocatedClaimError extends SystemError {}
+
+/** Statuses of the claims of a pod. */
+export type ClaimStatuses = Pick<PodStatus, 'resourceClaimStatuses' | 'extendedResourceClaimStatus'>;
+
+/**
+ * Claims of a node without a cluster: creates those of templates, allocates devices for them, and reserves them for pods, as the
+ * resourceclaim controller and the scheduler do. Whatever is allocated is stored first, under a lock of the root directory, so that
+ * no device is given to two claims, also if a process is killed.
+ */
+export class LocalClaims {
+  readonly #options: LocalClaimsOptions;
+
+  constructor(options: LocalClaimsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Allocates the claims of a pod that are not allocated yet, and reserves all for it. Rejects with UnallocatedClaimError while there
+   * are no devices, with another SystemError if a claim cannot be stored, and with the signal's reason.
+   */
+  async allocate(pod: Pod, signal: AbortSignal): Promise<readonly AllocatedClaim[]> {
+    if (!mayNeedClaims(pod)) return [];
+    const {storage, objects, isOffered} = this.#options;
+    const reserved = await this.ofPod(podRef(pod).uid);
+    const needed = explained(() => neededClaims(pod, {objects: objects(), isOffered, reserved}));
+    if (needed.length === 0) return [];
+    await using _lock = await this.#lock('allocation', signal);
+    const known = await storage.list();
+    const found = needed.map((claim) => ({claim, known: known.find((one) => isSame(one, claim))}));
+    for (const one of found) if (one.known !== undefined) this.#requireUsable(one.known, pod);
+    const missing = found.filter((one) => one.known === undefined).map(({claim}) => claim);
+    const created = await this.#create(missing, known);
+    const all = found.map(
+      (one) => one.known ?? created.find(({claim}) => claim.metadata.name === one.claim.metadata.name),
+    );
+    const given = all.flatMap((one) => (one === undefined ? [] : [reservedFor(one, pod)]));
+    for (const claim of given) if (!known.includes(claim)) await storage.put(claim);
+    return given;
+  }
+
+  /** Returns claims with devices for them. */
+  async #create(
+    needed: readonly NeededClaim[],
+    known: readonly AllocatedClaim[],
+  ): Promise<readonly AllocatedClaim[]> {
+    if (needed.length === 0) return [];
+    const allocations = await this.#findDevices(needed, known);
+    return needed.map(({metadata, spec, generatedFor}, index): AllocatedClaim => {
+      const allocation = allocations[index];
+      if (allocation === undefined) throw new Error('a claim has no allocation');
+      const {uid = randomUUID()} = metadata;
+      return {
+        ...{version: 1, manager: this.#options.manager},
+        claim: {metadata: {...metadata, uid}, spec, status: {allocation, reservedFor: []}},
+        ...(generatedFor !== undefined && {generatedFor}),
+      };
+    });
+  }
+
+  /** Returns an allocation for each claim. Rejects with UnallocatedClaimError. */
+  async #findDevices(
+    needed: readonly NeededClaim[],
+    known: readonly AllocatedClaim[],
+  ): Promise<readonly Allocation[]> {
+    const {objects, node, inUse} = this.#options;
+    const {classes, slices} = objects();
+    const claims = needed.map(({metadata: {namespace, name}, spec}) => ({namespace, name, spec}));
+    const devices = [...known.flatMap(({claim}) => claim.status.allocation.devices.results), ...inUse()];
+    const input = {claims, classes, slices, node, allocated: {devices}, newShareId: () => randomUUID()};
+    // Most of this program never needs CEL.
+    const selectors = haveSelectors(needed, classes)
+      ? (await import('../selectors/device-selectors.js')).createDeviceSelectors()
+      : NO_SELECTORS;
+    const outcome = explained(() =>
+      selectors.bounded(() => allocateDevices({...input, matches: selectors.matches})),
+    );
+    if (outcome.kind === 'allocated') return outcome.allocations;
+    throw new UnallocatedClaimError(`cannot allocate all claims: ${outcome.reason}`, {
+      hint: 'delete pods that use the devices, or add a ResourceSlice with more of them to the manifests',
+    });
+  }
+
+  #requireUsable({manager, claim}: AllocatedClaim, pod: Pod): void {
+    const {uid} = podRef(pod);
+    const {reservedFor: consumers} = claim.status;
+    const {namespace, name} = claim.metadata;
+    if (consumers.some((consumer) => consumer.uid === uid)) return;
+    if (manager !== this.#options.manager && consumers.length > 0)
+      throw new UnallocatedClaimError(
+        `resourceclaim in use: ${namespace}/${name} belongs to pods of ${manager === 'kubelet' ? 'kcri kubelet' : 'kcri sync'}`,
+        {hint: 'delete those pods, or use another claim'},
+      );
+    if (consumers.length >= MOST_CONSUMERS)
+      throw new UnallocatedClaimError(
+        `resourceclaim in use: ${namespace}/${name} is reserved for ${MOST_CONSUMERS} pods`,
+      );
+  }
+
+  /** Gives up the claims of a pod; devices that no pod uses any more are free again. Rejects with SystemError. */
+  async release(podUid: string, signal?: AbortSignal): Promise<void> {
+    const {storage} = this.#options;
+    if ((await this.ofPod(podUid)).length === 0) return;
+    await using _lock = await this.#lock('allocation', signal);
+    for (const one of await this.ofPod(podUid)) {
+      const {claim} = one;
+      const left = claim.status.reservedFor.filter(({uid}) => uid !== podUid);
+      if (left.length === 0) await storage.delete(one);
+      else
+        await storage.put({
+          ...one,
+          claim: {...claim, status: {...claim.status, reservedFor: left}},
+        });
+    }
+  }
+
+  /** Stores what was prepared of a claim; nothing if the claim is gone. */
+  async setPrepared(uid: string, prepared: string): Promise<void> {
+    await using _lock = await this.#lock('allocation');
+    const found = (await this.all()).find(({claim}) => claim.metadata.uid === uid);
+    if (found !== undefined) await this.#options.storage.put({...found, prepared});
+  }
+
+  /** Returns all allocated claims. */
+  async all(): Promise<readonly AllocatedClaim[]> {
+    return await this.#options.storage.list();
+  }
+
+  /** Returns the claims that are reserved for a pod. */
+  async ofPod(podUid: string): Promise<readonly AllocatedClaim[]> {
+    return (await this.all()).filter(({claim}) => claim.status.reservedFor.some(({uid}) => uid === podUid));
+  }
+
+  /** Returns a claim as an API server would. Rejects with SystemError if it is not allocated. */
+  async claim(namespace: string, name: string): Promise<DeviceClaim> {
+    const found = (await this.all()).find(
+      ({claim: {metadata}}) => metadata.namespace === namespace && metadata.name === name,
+    );
+    if (found === undefined) throw new SystemError(`resourceclaim ${JSON.stringify(name)} is not allocated`);
+    return found.claim;
+  }
+
+  /** Takes the lock of a claim while a command calls drivers for it. */
+  async lockClaim({claim}: AllocatedClaim, signal?: AbortSignal): Promise<AsyncDisposable> {
+    return await this.#lock(claim.metadata.uid, signal);
+  }
+
+  async #lock(name: string, signal?: AbortSignal): Promise<Lock | AsyncDisposable> {
+    const {lockDirectory} = this.#options;
+    if (lockDirectory === undefined) return {[Symbol.asyncDispose]: async () => Promise.resolve()};
+    return await acquireLock(join(lockDirectory, `${name}.lock`), {signal});
+  }
+}
+
+/** Returns the statuses that a pod has of its claims: those of generated ones. */
+export function claimStatusesOf(pod: Pod, claims: readonly AllocatedClaim[]): ClaimStatuses {
+  const {uid} = podRef(pod);
+  const own = claims.filter(({generatedFor}) => generatedFor?.podUid === uid);
+  const statuses = own.flatMap(({generatedFor, claim}) => {
+    const name = generatedFor?.entry;
+    return name === undefined ? [] : [{name, resourceClaimName: claim.metadata.name}];
+  });
+  const extended = own.find(({generatedFor}) => generatedFor?.mappings !== undefined);
+  return {
+    ...(statuses.length > 0 && {resourceClaimStatuses: statuses}),
+    ...(extended !== undefined && {
+      extendedResourceClaimStatus: {
+        requestMappings: extended.generatedFor?.mappings ?? [],
+        resourceClaimName: extended.claim.metadata.name,
+      },
+    }),
+  };
+}
+
+/** Returns a pod with the statuses of its claims. */
+export function withClaimStatuses(pod: Pod, claims: readonly AllocatedClaim[]): Pod {
+  return {...pod, status: {...pod.status, ...claimStatusesOf(pod, claims)}};
+}
+
+/** Reports whether a stored claim is the one that a pod needs. One of the same name of another pod is not. */
+function isSame({claim, generatedFor}: AllocatedClaim, needed: NeededClaim): boolean {
+  const {namespace, name} = needed.metadata;
+  return (
+    claim.metadata.namespace === namespace &&
+    claim.metadata.name === name &&
+    generatedFor?.podUid === needed.generatedFor?.podUid
+  );
+}
+
+function reservedFor(one: AllocatedClaim, pod: Pod): AllocatedClaim {
+  const {uid, name} = podRef(pod);
+  const {claim} = one;
+  const {reservedFor: consumers} = claim.status;
+  if (consumers.some((consumer) => consumer.uid === uid)) return one;
+  const added = [...consumers, {resource: 'pods', name, uid}];
+  return {...one, claim: {...claim, status: {...claim.status, reservedFor: added}}};
+}
+
+const NO_SELECTORS = {matches: () => true, bounded: <T>(work: () => T): T => work()};
+
+function haveSelectors(needed: readonly NeededClaim[], classes: readonly DeviceClass[]): boolean {
+  const has = ({selectors = []}: {readonly selectors?: readonly DeviceSelector[]}): boolean =>
+    selectors.length > 0;
+  return needed.some(({spec}) =>
+    (spec.devices.requests ?? []).some(({exactly, firstAvailable = []}) =>
+      [...(exactly === undefined ? [] : [exactly]), ...firstAvailable].some(
+        (one) =>
+          has(one) ||
+          classes.some(({metadata, spec: of}) => metadata.name === one.deviceClassName && has(of)),
+      ),
+    ),
+  );
+}
+
+/** Returns the result of work; its SystemError becomes one that a pod waits with. */
+function explained<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof SystemError)) throw cause;
+    throw new UnallocatedClaimError(cause.message, {cause, hint: cause.hint});
+  }
+}

@@ -1,0 +1,131 @@
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import type {AllocatedDevice} from '../allocation/allocation-types.js';
+import {matchesNodeSelector} from '../../../resources/node-selector.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-manager.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
+import {findExtendedClass} from '../core/extended-class.js';
+import {claimsOfContainer} from '../core/pod-claims.js';
+import {ClaimStore, PlannedClaims, type AllocatedClaim} from './claim-store.js';
+import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
+
+/** What LocalDra works with. */
+export interface LocalDraOptions {
+  readonly node: Pick<NodeFacts, 'rootDir' | 'nodeName' | 'labels'>;
+  readonly manager: AllocatedClaim['manager'];
+  readonly objects: () => DeviceObjects;
+  /** True in a plan, which stores nothing. */
+  readonly isPlan?: boolean;
+  /** Reports whether a device plugin of the node offers an extended resource; none does by default. */
+  readonly isOffered?: (resource: string) => boolean;
+  /** Devices of claims that are prepared, but not stored; none by default. */
+  readonly inUse?: () => readonly AllocatedDevice[];
+}
+
+/** Claims of a node without a cluster, and what is known of them since the last call. */
+export class LocalDra {
+  readonly claims: LocalClaims;
+  readonly #objects: () => DeviceObjects;
+  #known: readonly AllocatedClaim[] = [];
+  /** Why pods wait for devices, by UID. */
+  readonly #waiting = new Map<string, string>();
+
+  constructor({node, manager, objects, isPlan, isOffered, inUse}: LocalDraOptions) {
+    const store = new ClaimStore(node.rootDir);
+    this.#objects = objects;
+    this.claims = new LocalClaims({
+      ...{manager, objects},
+      storage: isPlan === true ? new PlannedClaims(async () => await store.list()) : store,
+      lockDirectory: isPlan === true ? undefined : store.directory,
+      node: {name: node.nodeName, matches: (selector) => matchesNodeSelector(selector, node)},
+      isOffered: isOffered ?? (() => false),
+      inUse: inUse ?? (() => []),
+    });
+  }
+
+  /** Reads the claims that are allocated. Rejects with SystemError. */
+  async load(): Promise<void> {
+    this.#known = await this.claims.all();
+  }
+
+  /**
+   * Allocates the claims of a pod, and resolves with the pod and their statuses, or with the event of a pod that waits for devices.
+   * Rejects with SystemError if they cannot be stored, and with the signal's reason.
+   */
+  async allocate(pod: Pod, signal: AbortSignal): Promise<{readonly pod: Pod} | PreparationFailure> {
+    const {uid} = podRef(pod);
+    try {
+      const claims = await this.claims.allocate(pod, signal);
+      this.#waiting.delete(uid);
+      if (claims.length > 0) await this.load();
+      return {pod: withClaimStatuses(pod, claims)};
+    } catch (error) {
+      if (!(error instanceof UnallocatedClaimError)) throw error;
+      this.#waiting.set(uid, error.message);
+      return {reason: 'FailedScheduling', message: error.message};
+    }
+  }
+
+  /** Gives up the claims of a pod, and resolves with the UIDs of the pods that wait for devices. Rejects with SystemError. */
+  async release(podUid: string, signal?: AbortSignal): Promise<readonly string[]> {
+    this.#waiting.delete(podUid);
+    await this.claims.release(podUid, signal);
+    await this.load();
+    return [...this.#waiting.keys()];
+  }
+
+  /** Returns why a pod waits for devices; undefined if it does not. */
+  waitsFor(podUid: string): string | undefined {
+    return this.#waiting.get(podUid);
+  }
+
+  /** Returns the claims that are known to be reserved for a pod. */
+  ofPod(podUid: string): readonly AllocatedClaim[] {
+    return this.#known.filter(({claim}) => claim.status.reservedFor.some(({uid}) => uid === podUid));
+  }
+
+  /** Returns the UIDs of the pods that claims of a kubelet are reserved for. */
+  podUids(): ReadonlySet<string> {
+    const own = this.#known.filter(({manager}) => manager === 'kubelet');
+    return new Set(own.flatMap(({claim}) => claim.status.reservedFor.map(({uid}) => uid)));
+  }
+
+  /** Returns a pod with the statuses of its claims. */
+  podOf(pod: Pod): Pod {
+    return withClaimStatuses(pod, this.ofPod(podRef(pod).uid));
+  }
+
+  statusOf(pod: Pod): ManagedPodStatus | undefined {
+    const {uid} = podRef(pod);
+    const fields = claimStatusesOf(pod, this.ofPod(uid));
+    const unschedulable = this.#waiting.get(uid);
+    return Object.keys(fields).length === 0 && unschedulable === undefined
+      ? undefined
+      : {fields, unschedulable};
+  }
+
+  /** Reports whether a DeviceClass provides an extended resource. */
+  offers(resource: string): boolean {
+    return findExtendedClass(this.#objects().classes, resource) !== undefined;
+  }
+
+  /** Describes the devices that a container gets: `device gpu-0 of gpu.example.com (claim gpu)`; undefined for none. */
+  explain(pod: Pod, container: Container): string | undefined {
+    const claims = this.ofPod(podRef(pod).uid);
+    const devices = claimsOfContainer(withClaimStatuses(pod, claims), container).flatMap(
+      ({name, requests}) => {
+        const found = claims.find(({claim}) => claim.metadata.name === name);
+        return (found?.claim.status.allocation.devices.results ?? [])
+          .filter(({request}) =>
+            requests.some((one) => one === '' || one === request || request.startsWith(`${one}/`)),
+          )
+          .map(
+            ({driver, pool, device, request}) =>
+              `device ${device} of ${driver}, pool ${pool} (claim ${name}, request ${request})`,
+          );
+      },
+    );
+    return devices.length === 0 ? undefined : devices.join(', ');
+  }
+}
