@@ -8,8 +8,8 @@ interface AvailableObjects {
   readonly configMap: (name?: string) => boolean;
   readonly secret: (name?: string) => boolean;
   readonly serviceAccount: (name?: string) => boolean;
-  /** True if claims are API objects; without an API server they are directories. */
-  readonly claims: boolean;
+  /** True if CSI volumes and claims need an API server; without one, the node's own drivers and directories serve them. */
+  readonly inCluster: boolean;
 }
 
 /** Kind of API object, and a predicate for a reference to an unavailable object of that kind. */
@@ -40,13 +40,16 @@ const VOLUME_RULES: readonly Rule<Volume>[] = [
     'secrets (via secret volumes)',
     ({secret}, available) => secret !== undefined && !available.secret(secret.secretName),
   ],
-  ['csidrivers (via CSI volumes)', ({csi}) => csi !== undefined],
+  ['csidrivers (via CSI volumes)', ({csi}, {inCluster}) => inCluster && csi !== undefined],
   ['endpoints (via glusterFS volumes)', ({glusterfs}) => glusterfs !== undefined],
   [
     'persistentvolumeclaims',
-    ({persistentVolumeClaim}, {claims}) => claims && persistentVolumeClaim !== undefined,
+    ({persistentVolumeClaim}, {inCluster}) => inCluster && persistentVolumeClaim !== undefined,
   ],
-  ['persistentvolumeclaims (via ephemeral volumes)', ({ephemeral}) => ephemeral !== undefined],
+  [
+    'persistentvolumeclaims (via ephemeral volumes)',
+    ({ephemeral}, {inCluster}) => inCluster && ephemeral !== undefined,
+  ],
   ['secrets (via azureFile volumes)', ({azureFile}) => azureFile !== undefined],
 ];
 
@@ -71,11 +74,11 @@ const PROJECTION_RULES: readonly Rule<VolumeProjection>[] = [
 export function findApiObjectReference(
   {metadata, spec}: Pod,
   objects: ApiObjects,
-  {claims}: {readonly claims: boolean},
+  {inCluster}: {readonly inCluster: boolean},
 ): string | undefined {
   const {namespace = ''} = metadata;
   const available: AvailableObjects = {
-    claims,
+    inCluster,
     configMap: (name = '') => objects.configMap(namespace, name) !== undefined,
     secret: (name = '') => objects.secret(namespace, name) !== undefined,
     serviceAccount: (name = '') => objects.serviceAccount(namespace, name) !== undefined,
