@@ -13,7 +13,7 @@ import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
-import {stagingPath} from '../csi/csi-paths.js';
+import {blockPaths, stagingPath} from '../csi/csi-paths.js';
 import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
 import {newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
@@ -42,6 +42,8 @@ export interface ReclaimedVolume {
 export class VolumeProvisioner {
   readonly #options: VolumeProvisionerOptions;
   readonly #store: ProvisionedVolumeStore;
+  /** Volumes of the claims that this process has asked for. */
+  readonly #bound = new Map<string, PersistentVolume>();
 
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
@@ -63,7 +65,7 @@ export class VolumeProvisioner {
     const known = (await this.#store.list()).find(
       (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
     );
-    if (known?.volume !== undefined) return known.volume;
+    if (known?.volume !== undefined) return this.#bind(claim, known.volume);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
@@ -84,11 +86,21 @@ export class VolumeProvisioner {
       const volume = persistentVolumeOf(request, created, claim, storageClass);
       await this.#store.put({...record, state: 'Bound', volume});
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
-      return volume;
+      return this.#bind(claim, volume);
     } catch (cause) {
       signal.throwIfAborted();
       throw await this.#creationFailure(record, storageClass, cause, event);
     }
+  }
+
+  /** Returns the volume of a claim, once this process has provisioned it. */
+  boundVolume(claim: ClaimToProvision): PersistentVolume | undefined {
+    return this.#bound.get(boundKey(keyOf(claim), claim));
+  }
+
+  #bind(claim: ClaimToProvision, volume: PersistentVolume): PersistentVolume {
+    this.#bound.set(boundKey(keyOf(claim), claim), volume);
+    return volume;
   }
 
   /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
@@ -174,17 +186,22 @@ export class VolumeProvisioner {
     });
     if (unwanted.length === 0) return [];
     const used = await usedHandles(node);
-    return unwanted.filter(({volume}) => {
+    return unwanted.filter(({name, request, volume}) => {
       const source = volume?.spec.csi;
       if (source === undefined) return true;
       const {driver, volumeHandle: handle = ''} = source;
-      return !used.has(`${driver}^${handle}`) && !existsSync(dirname(stagingPath(node, {driver, handle})));
+      const staged =
+        request.blockName === undefined
+          ? dirname(stagingPath(node, {driver, handle}))
+          : blockPaths(node, name).directory;
+      return !used.has(`${driver}^${handle}`) && !existsSync(staged);
     });
   }
 
   /** Deletes a volume, and returns true if it is kept instead. */
   async #remove(record: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
     const {request, reclaimPolicy} = record;
+    this.#bound.delete(boundKey(record.claim, record));
     if (reclaimPolicy === 'Retain' && record.volume !== undefined) {
       await this.#store.put({...record, state: 'Released'});
       return true;
@@ -227,6 +244,10 @@ function keyOf({namespace, name}: ClaimToProvision): string {
   return `${namespace}/${name}`;
 }
 
+function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {
+  return `${key} ${ownerUid}`;
+}
+
 /** Returns the text of the PersistentVolume controller for a claim whose provisioner does nothing. */
 function waitingFor(provisioner: string): string {
   return `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
@@ -254,6 +275,5 @@ async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySe
 
 /** Returns what a claim asks for that volumes cannot have without an API server. */
 function unsupportedPart({spec}: ClaimToProvision): string | undefined {
-  if (spec.dataSource !== undefined || spec.dataSourceRef !== undefined) return 'a data source';
-  return spec.volumeMode === 'Block' ? 'volumeMode Block' : undefined;
+  return spec.dataSource !== undefined || spec.dataSourceRef !== undefined ? 'a data source' : undefined;
 }
