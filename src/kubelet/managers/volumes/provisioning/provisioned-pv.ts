@@ -56,6 +56,15 @@ export function persistentVolumeOf(
   };
 }
 
+/** Returns the message and the hint of the error of a claim whose class is not in the manifests. */
+export function classNotFound({
+  spec,
+}: ClaimToProvision): readonly [message: string, options: {readonly hint: string}] {
+  const className = spec.storageClassName ?? '';
+  const hint = 'add the StorageClass to the manifests of the pod';
+  return [`storageclass.storage.k8s.io ${JSON.stringify(className)} not found`, {hint}];
+}
+
 function bytesOf(quantity: string | undefined): bigint {
   return quantity === undefined ? 0n : quantityValue(quantity);
 }

@@ -15,8 +15,13 @@ import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
 import {blockPaths, stagingPath} from '../csi/csi-paths.js';
 import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
-import {newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
-import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
+import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
+import {
+  claimKey,
+  findBoundVolume,
+  ProvisionedVolumeStore,
+  type ProvisionedVolume,
+} from './provisioned-volume-store.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
@@ -60,11 +65,9 @@ export class VolumeProvisioner {
     events: EventSink,
     signal: AbortSignal,
   ): Promise<PersistentVolume> {
-    const key = keyOf(claim);
+    const key = claimKey(claim);
     await using _lock = await acquireLock(this.#lockPath(key), {signal});
-    const known = (await this.#store.list()).find(
-      (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
-    );
+    const known = findBoundVolume(await this.#store.list(), claim);
     if (known?.volume !== undefined) return this.#bind(claim, known.volume);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
@@ -95,11 +98,11 @@ export class VolumeProvisioner {
 
   /** Returns the volume of a claim, once this process has provisioned it. */
   boundVolume(claim: ClaimToProvision): PersistentVolume | undefined {
-    return this.#bound.get(boundKey(keyOf(claim), claim));
+    return this.#bound.get(boundKey(claimKey(claim), claim));
   }
 
   #bind(claim: ClaimToProvision, volume: PersistentVolume): PersistentVolume {
-    this.#bound.set(boundKey(keyOf(claim), claim), volume);
+    this.#bound.set(boundKey(claimKey(claim), claim), volume);
     return volume;
   }
 
@@ -107,10 +110,9 @@ export class VolumeProvisioner {
   async #requireClass(claim: ClaimToProvision, event: RecordEvent): Promise<StorageClass> {
     const {storageClass} = claim;
     if (storageClass === undefined) {
-      const className = claim.spec.storageClassName ?? '';
-      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`;
+      const [message, hint] = classNotFound(claim);
       event('Warning', 'ProvisioningFailed', message);
-      throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
+      throw new SystemError(message, hint);
     }
     const unsupported = unsupportedPart(claim);
     if (unsupported !== undefined) {
@@ -238,10 +240,6 @@ export class VolumeProvisioner {
   #lockPath(key: string): string {
     return join(this.#store.directory, `${computeUuid(key)}.lock`);
   }
-}
-
-function keyOf({namespace, name}: ClaimToProvision): string {
-  return `${namespace}/${name}`;
 }
 
 function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {
