@@ -61,6 +61,14 @@ const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
       'EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)',
       [],
     ),
+  ({csi}) =>
+    csi &&
+    kind('CSI (a Container Storage Interface (CSI) volume source)', [
+      `Driver:\t${csi.driver}`,
+      `FSType:\t${csi.fsType ?? ''}`,
+      `ReadOnly:\t${csi.readOnly === true}`,
+      ...attributeLines(csi.volumeAttributes),
+    ]),
   ({nfs}) =>
     nfs &&
     kind('NFS (an NFS mount that lasts the lifetime of a pod)', [
@@ -75,6 +83,15 @@ const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
       `PullPolicy:\t${image.pullPolicy ?? ''}`,
     ]),
 ];
+
+/** Returns the attributes of a volume of a CSI driver, one a line (printCSIPersistentVolumeAttributesMultiline). */
+function attributeLines(attributes: Readonly<Record<string, string>> = {}): readonly string[] {
+  const pairs = Object.entries(attributes)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted();
+  const [first = NONE, ...others] = pairs;
+  return [`VolumeAttributes:\t${first}`, ...others.map((pair) => `\t${pair}`)];
+}
 
 function kind(type: string, lines: readonly string[]): readonly string[] {
   return indentLines(2, [`Type:\t${type}`, ...lines]);

@@ -23,6 +23,18 @@ test.each<[string, Volume, readonly string[]]>([
     ],
   ],
   [
+    'a volume of a CSI driver',
+    {name: 'v', csi: {driver: 'd.example.com', readOnly: true, volumeAttributes: {b: '2', a: '1'}}},
+    [
+      'Type:\tCSI (a Container Storage Interface (CSI) volume source)',
+      'Driver:\td.example.com',
+      'FSType:',
+      'ReadOnly:\ttrue',
+      'VolumeAttributes:\ta=1',
+      'b=2',
+    ],
+  ],
+  [
     'a generic ephemeral volume',
     {name: 'v', ephemeral: {}},
     [
