@@ -1,6 +1,6 @@
 // Runs the fault campaign: plays the golden cases with each fault of each RPC and with a kubelet that is killed in each
-// call, and the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and
-// checks what docs/reliability.md promises. Needs root.
+// call, the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and pods with
+// CSI volumes whose driver fails or whose kubelet is killed, and checks what docs/reliability.md promises. Needs root.
 // Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
@@ -26,6 +26,9 @@ const {values} = parseArgs({
 });
 const GOLDEN = fileURLToPath(new URL('../test/golden/', import.meta.url));
 
+/** Cases of pods with CSI volumes, by what happens after a kill (test/faults/volumes). */
+const VOLUME_CASES = ['restart', 'deleted', 'driver', 'reboot'].map((aftermath) => `volumes ${aftermath}`);
+
 /** Returns all cases, the longest first. */
 function listCases() {
   const names = [
@@ -34,7 +37,7 @@ function listCases() {
   ];
   const settle = (name) =>
     Number(/"settle": (\d+)/.exec(readFileSync(join(GOLDEN, 'traces', name, 'pod.yaml'), 'utf8'))?.[1] ?? 10);
-  return ['takeover', 'allocation', ...names.toSorted((a, b) => settle(b) - settle(a))];
+  return ['takeover', 'allocation', ...VOLUME_CASES, ...names.toSorted((a, b) => settle(b) - settle(a))];
 }
 
 const queue = listCases().filter((name) => values.case === undefined || name === values.case);
@@ -43,6 +46,7 @@ const [shard] = await buildTestPrograms('faults', [
   'faults/kubelet-process.ts',
   'faults/takeover/takeover-process.ts',
   'faults/allocations/allocation-process.ts',
+  'faults/volumes/volume-process.ts',
 ]);
 const reports = [];
 const total = queue.length;

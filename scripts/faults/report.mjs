@@ -4,11 +4,19 @@ import {fileURLToPath} from 'node:url';
 const PAGE = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
 const MARKERS = ['<!-- faults -->', '<!-- /faults -->'];
 
+/** Names of the kinds of faults other than those of the runtime, which have their own. */
+const NAMES = {
+  none: 'no fault',
+  kill: 'kill -9',
+  driver: 'CSI driver',
+  'driver and kill': 'CSI driver, then kill -9',
+};
+
 /** Returns the results as a Markdown table: points and violations by kind of fault. */
 export function summaryTable({reports, cases, minutes, seed, every}) {
   const rows = new Map();
   for (const {kind, fault, wasReached, violations} of reports) {
-    const name = kind === 'rpc' ? fault : kind === 'kill' ? 'kill -9' : 'no fault';
+    const name = kind === 'rpc' ? fault : NAMES[kind];
     const row = rows.get(name) ?? {points: 0, reached: 0, broken: 0};
     row.points += 1;
     row.reached += wasReached ? 1 : 0;

@@ -63,6 +63,20 @@ export async function deviceMounts(device: string): Promise<readonly string[]> {
 
 /** Returns the files, at or below a directory, that loop devices keep open. */
 export async function loopFiles(directory: string): Promise<readonly string[]> {
-  const {stdout} = await run('losetup', ['--list', '--noheadings', '--output', 'BACK-FILE']);
-  return stdout.split('\n').filter((line) => line.startsWith(directory));
+  return (await listLoops(directory)).map(({file}) => file);
+}
+
+/** Returns the loop devices that keep files at or below a directory open. */
+export async function loopDevicesBelow(directory: string): Promise<readonly string[]> {
+  return (await listLoops(directory)).map(({device}) => device);
+}
+
+async function listLoops(
+  directory: string,
+): Promise<readonly {readonly device: string; readonly file: string}[]> {
+  const {stdout} = await run('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE']);
+  return stdout
+    .split('\n')
+    .map((line) => ({device: line.split(' ')[0] ?? '', file: line.replace(/^\S+ +/, '')}))
+    .filter(({file}) => file.startsWith(directory));
 }

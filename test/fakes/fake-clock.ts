@@ -206,11 +206,16 @@ export interface RealTimeClockOptions {
   readonly factor?: number;
   /** Returns how long a sleep really takes, in ms; by default its duration divided by `factor`. */
   readonly sleepMs?: (ms: number) => number;
+  /** Time at which it shows the machine's time, in ms since the epoch; now by default. */
+  readonly startMs?: number;
 }
 
 /** Returns the machine's clock at another pace. For commands that may run in another process, where steps are not seen. */
-export function realTimeClock({factor = 1, sleepMs = (ms) => ms / factor}: RealTimeClockOptions): Clock {
-  const startMs = systemClock.now();
+export function realTimeClock({
+  factor = 1,
+  sleepMs = (ms) => ms / factor,
+  startMs = systemClock.now(),
+}: RealTimeClockOptions): Clock {
   return {
     now: () => startMs + (systemClock.now() - startMs) * factor,
     monotonic: () => systemClock.monotonic() * factor,

@@ -1,31 +1,14 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {describePoint, planPoints, type FaultName, type FaultPoint} from './fault-point.js';
+import {describePoint, planPoints, type FaultPoint} from './fault-point.js';
 import {KubeletProcesses} from './killable-driver.js';
+import type {CaseOrder, PointReport} from './point-report.js';
 import {playPoint, type Outcome} from './play-point.js';
 import {killAllocation} from './allocations/kill-allocation.js';
 import {killTakeover} from './takeover/kill-takeover.js';
-
-/** Order to play the points of a case. */
-export interface CaseOrder {
-  readonly caseName: string;
-  /** Plays one point in this number, chosen by `seed`. */
-  readonly every: number;
-  readonly seed: number;
-  /** Plays only points whose description contains this text. */
-  readonly only?: string | undefined;
-}
-
-/** Result of a point. */
-export interface PointReport {
-  readonly caseName: string;
-  readonly kind: FaultPoint['kind'] | 'none';
-  readonly fault?: FaultName;
-  readonly point: string;
-  readonly wasReached: boolean;
-  readonly violations: readonly string[];
-}
+import {playVolumePoints} from './volumes/play-volume-points.js';
+import {AFTERMATHS} from './volumes/volume-point.js';
 
 const CONCURRENCY = 8;
 const CLOSED_WITHIN_MS = 5000;
@@ -88,7 +71,12 @@ async function end(): Promise<void> {
 
 async function playCase(order: CaseOrder): Promise<void> {
   const killed = STEP_CASES[order.caseName];
-  await (killed === undefined ? playCasePoints(order) : playSteps(order, killed));
+  const aftermath = AFTERMATHS.find((name) => order.caseName === `volumes ${name}`);
+  if (aftermath !== undefined) {
+    using kubelets = new KubeletProcesses(join(import.meta.dirname, 'volume-process.js'));
+    const random = pseudoRandom(seedOf(order.caseName, order.seed));
+    await playVolumePoints(order, {aftermath, random, report, startProcess: () => kubelets.take()});
+  } else await (killed === undefined ? playCasePoints(order) : playSteps(order, killed));
 }
 
 async function playCasePoints({caseName, every, seed, only = ''}: CaseOrder): Promise<void> {

@@ -41,6 +41,7 @@ import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
+import {withPlannedClaims} from '../managers/volumes/provisioning/planned-claims.js';
 import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {startPlannedNodeManagers} from './planned-node-managers.js';
@@ -284,6 +285,7 @@ function plannedPods(
   const {clock, node, offline = false} = options;
   const planned = new PodRegistry({
     ...options,
+    objects: withPlannedClaims(options.objects, node, offline),
     ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
     envObjects: redactSecretObjects(options.objects),
     services: createPlannedServices(options.services, {exitsAtOnce: exitsImmediately}),

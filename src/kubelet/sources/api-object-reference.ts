@@ -8,8 +8,8 @@ interface AvailableObjects {
   readonly configMap: (name?: string) => boolean;
   readonly secret: (name?: string) => boolean;
   readonly serviceAccount: (name?: string) => boolean;
-  /** True if claims of volumes and devices are objects of an API server; without one they come with the manifests. */
-  readonly claims: boolean;
+  /** True if CSI volumes and claims need an API server; without one, the node's own drivers and directories serve them. */
+  readonly inCluster: boolean;
 }
 
 /** Kind of API object, and a predicate for a reference to an unavailable object of that kind. */
@@ -27,7 +27,7 @@ const POD_RULES: readonly Rule<PodSpec>[] = [
     'configmaps',
     (spec, available) => configMapNames(spec).some((name) => isName(name) && !available.configMap(name)),
   ],
-  ['resourceclaims', ({resourceClaims = []}, {claims}) => claims && resourceClaims.length > 0],
+  ['resourceclaims', ({resourceClaims = []}, {inCluster}) => inCluster && resourceClaims.length > 0],
 ];
 
 /** Rules for volumes that refer to an API object without a name of a Secret or ConfigMap in the spec. */
@@ -40,13 +40,16 @@ const VOLUME_RULES: readonly Rule<Volume>[] = [
     'secrets (via secret volumes)',
     ({secret}, available) => secret !== undefined && !available.secret(secret.secretName),
   ],
-  ['csidrivers (via CSI volumes)', ({csi}) => csi !== undefined],
+  ['csidrivers (via CSI volumes)', ({csi}, {inCluster}) => inCluster && csi !== undefined],
   ['endpoints (via glusterFS volumes)', ({glusterfs}) => glusterfs !== undefined],
   [
     'persistentvolumeclaims',
-    ({persistentVolumeClaim}, {claims}) => claims && persistentVolumeClaim !== undefined,
+    ({persistentVolumeClaim}, {inCluster}) => inCluster && persistentVolumeClaim !== undefined,
   ],
-  ['persistentvolumeclaims (via ephemeral volumes)', ({ephemeral}) => ephemeral !== undefined],
+  [
+    'persistentvolumeclaims (via ephemeral volumes)',
+    ({ephemeral}, {inCluster}) => inCluster && ephemeral !== undefined,
+  ],
   ['secrets (via azureFile volumes)', ({azureFile}) => azureFile !== undefined],
 ];
 
@@ -71,11 +74,11 @@ const PROJECTION_RULES: readonly Rule<VolumeProjection>[] = [
 export function findApiObjectReference(
   {metadata, spec}: Pod,
   objects: ApiObjects,
-  {claims}: {readonly claims: boolean},
+  {inCluster}: {readonly inCluster: boolean},
 ): string | undefined {
   const {namespace = ''} = metadata;
   const available: AvailableObjects = {
-    claims,
+    inCluster,
     configMap: (name = '') => objects.configMap(namespace, name) !== undefined,
     secret: (name = '') => objects.secret(namespace, name) !== undefined,
     serviceAccount: (name = '') => objects.serviceAccount(namespace, name) !== undefined,

@@ -154,7 +154,7 @@ export class StaticReferenceError extends ConfigError {
 
 /**
  * Throws StaticReferenceError if a static pod refers to an API object that is not among `objects`. Outside a cluster,
- * claims are directories of the node.
+ * volumes of claims and of CSI drivers need none.
  */
 export function checkStaticReferences(
   pod: Pod,
@@ -162,7 +162,7 @@ export function checkStaticReferences(
   objects: ApiObjects,
   {inCluster}: {readonly inCluster: boolean},
 ): void {
-  const kind = findApiObjectReference(withNamespace(pod), objects, {claims: inCluster});
+  const kind = findApiObjectReference(withNamespace(pod), objects, {inCluster});
   if (kind !== undefined) throw new StaticReferenceError(file, kind);
 }
 

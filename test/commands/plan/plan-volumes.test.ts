@@ -49,3 +49,49 @@ test('a plan fails for missing volume sources, like the sync', async () => {
   expect(stderr).toContain('hint: add the key to the Secret "default/keys"');
   expect(stderr).not.toContain(VALUE);
 });
+
+/** A pod with a claim and a generic ephemeral volume of a class, and the class. */
+function provisionedManifest(storageClass: string): string {
+  const spec = {
+    ...{storageClassName: 'disks', accessModes: ['ReadWriteOnce']},
+    resources: {requests: {storage: '1Mi'}},
+  };
+  const documents = [
+    {
+      ...{apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: {name: storageClass}},
+      provisioner: 'disk.example.com',
+    },
+    {apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: 'data'}, spec},
+  ];
+  const pod = aManifest({
+    containers: [
+      aContainerSpec('main', {
+        volumeMounts: [
+          {name: 'data', mountPath: '/data'},
+          {name: 'own', mountPath: '/own'},
+        ],
+      }),
+    ],
+    volumes: [
+      {name: 'data', persistentVolumeClaim: {claimName: 'data'}},
+      {name: 'own', ephemeral: {volumeClaimTemplate: {spec}}},
+    ],
+  });
+  return [...documents.map((document) => JSON.stringify(document)), pod].join('\n---\n');
+}
+
+test('volumes that a CSI driver would be asked for are planned without it', async () => {
+  const testbed = await createTestbed();
+  const file = await testbed.write('pod.yaml', provisionedManifest('disks'));
+  const {stdout, stderr, exitCode} = await testbed.run(['plan', file, '-o', 'json']);
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  expect(stdout.match(/"host_path": "[^"]*\/kubernetes\.io~csi\/pvc-UUID\/mount"/g)).toHaveLength(2);
+});
+
+test('a plan fails for a claim whose class is missing, like the sync', async () => {
+  const testbed = await createTestbed();
+  const file = await testbed.write('pod.yaml', provisionedManifest('other'));
+  const {stderr, exitCode} = await testbed.run(['plan', file]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('storageclass.storage.k8s.io "disks" not found');
+});

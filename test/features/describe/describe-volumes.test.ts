@@ -24,12 +24,12 @@ test.each<[string, Volume, readonly string[]]>([
   ],
   [
     'a volume of a CSI driver',
-    {name: 'v', csi: {driver: 'csi.test', volumeAttributes: {b: '2', a: '1'}}},
+    {name: 'v', csi: {driver: 'd.example.com', readOnly: true, volumeAttributes: {b: '2', a: '1'}}},
     [
       'Type:\tCSI (a Container Storage Interface (CSI) volume source)',
-      'Driver:\tcsi.test',
+      'Driver:\td.example.com',
       'FSType:',
-      'ReadOnly:\tfalse',
+      'ReadOnly:\ttrue',
       'VolumeAttributes:\ta=1',
       'b=2',
     ],

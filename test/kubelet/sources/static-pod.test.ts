@@ -184,8 +184,12 @@ describe('a static pod that refers to API objects', () => {
     checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS, {inCluster: true});
   });
 
-  test('is accepted with a claim outside a cluster, where a claim is a directory', () => {
-    const volumes = [{name: 'c', persistentVolumeClaim: {claimName: 'data', readOnly: false}}];
+  test('is accepted with claims and CSI volumes outside a cluster, where they need no API server', () => {
+    const volumes = [
+      {name: 'c', persistentVolumeClaim: {claimName: 'data', readOnly: false}},
+      {name: 'd', csi: {driver: 'd'}},
+      {name: 'e', ephemeral: {volumeClaimTemplate: {spec: {}}}},
+    ];
 
     checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS, {inCluster: false});
   });

@@ -65,6 +65,8 @@ export interface NewCsiVolume {
   readonly accessModes: readonly PersistentVolumeAccessMode[];
   readonly mountOptions: readonly string[];
   readonly parameters: Readonly<Record<string, string>>;
+  /** Name of the PersistentVolume of a block volume; undefined for a file system. */
+  readonly blockName?: string | undefined;
   /** Secret of the calls that create and delete the volume. */
   readonly secret?: CsiSecretRef | undefined;
 }

@@ -1,12 +1,13 @@
 import {join} from 'node:path';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import {pathExists} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiDriverSpec} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {CsiCallError} from './csi-driver-client.js';
-import {attachmentName, publishDir, stagingPath} from './csi-paths.js';
+import {attachmentName, publishDir, stagingPath, VOLUME_DATA} from './csi-paths.js';
 import {PUBLISH_STEP} from './driver-not-registered.js';
 import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory, requireDirectory} from './mount-directory.js';
@@ -19,7 +20,7 @@ import {
   podInfo,
   volumeCapability,
 } from './volume-capability.js';
-import {readVolumeData, writeVolumeData} from './volume-data.js';
+import {writeVolumeData} from './volume-data.js';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -47,7 +48,7 @@ export async function publishVolume(
   const directory = publishDir(node, podRef(volume.pod).uid, volume.name);
   const path = join(directory, 'mount');
   await makeDirectoryPath(directory, 0o750);
-  const wasPublished = (await readVolumeData(directory)) !== undefined;
+  const wasPublished = await pathExists(join(directory, VOLUME_DATA));
   const {volumeContext, secrets, hidden} = await podTexts(volume, driver, services, signal);
   // From now on the volume is unpublished, also if this process is killed.
   await writeVolumeData(directory, {

@@ -23,6 +23,7 @@ import {
 } from './csi-paths.js';
 import {findMountReference, removeIfEmpty, removeMountDirectory} from './mount-directory.js';
 import {nextRetryDelay} from './retry-delay.js';
+import {removeUnidentified} from './orphans/unidentified-volumes.js';
 import {readVolumeData} from './volume-data.js';
 
 /** What staged volumes work with. */
@@ -69,6 +70,7 @@ export class StagedVolumes {
     const {node, logger} = this.#options;
     const log = logger.forFile('staged-volumes.ts');
     await this.findUsers();
+    await removeUnidentified(node);
     for (const name of await listNames(blocksDir(node))) {
       const key = await this.#readBlock(name);
       if (key !== undefined) this.#releaseUnused(key);

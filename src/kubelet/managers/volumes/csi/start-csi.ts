@@ -6,7 +6,7 @@ import {CsiDrivers} from './csi-drivers.js';
 import {CsiMetrics} from './csi-metrics.js';
 import {CsiVolumeManager} from './csi-volume-manager.js';
 import {AllocatableUpdates} from './limits/allocatable-updates.js';
-import {unmountOrphanedVolumes} from './orphaned-volumes.js';
+import {unmountOrphanedVolumes} from './orphans/orphaned-volumes.js';
 import {StagedVolumes} from './staged-volumes.js';
 
 /** The CSI drivers and volumes of a daemon. */

@@ -1,5 +1,5 @@
-import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {removeAtomicFile, writeFileAtomicWithFileSync} from '../../../../base/fs/atomic-write.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {ifPresent, listNames, withFileErrors} from '../../../../base/fs/files.js';
 import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
@@ -31,11 +31,15 @@ export interface PodCsiVolume {
 /** Most bytes of a file; a handle has at most 128 bytes. */
 const MOST_BYTES = 64 * 1024;
 
-/** Writes the identity of a volume into its directory, with sorted keys and a final newline. Rejects with SystemError. */
+/**
+ * Writes the identity of a volume into its directory, with sorted keys and a final newline. It is never half of one, since a
+ * volume with a damaged identity cannot be unmounted. Rejects with SystemError.
+ */
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   const path = join(directory, VOLUME_DATA);
   const sorted = Object.fromEntries(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  await withFileErrors('writing', path, () => writeFile(path, `${JSON.stringify(sorted)}\n`, {mode: 0o644}));
+  const text = `${JSON.stringify(sorted)}\n`;
+  await withFileErrors('writing', path, () => writeFileAtomicWithFileSync(path, text, 0o644));
 }
 
 /** Reads the identity of the volume in a directory; undefined without a file. Rejects with SystemError if it is damaged. */
@@ -84,6 +88,5 @@ function parse(path: string, text: string): VolumeData {
 
 /** Removes the file from a directory, if it exists. Rejects with SystemError. */
 export async function removeVolumeData(directory: string): Promise<void> {
-  const path = join(directory, VOLUME_DATA);
-  await withFileErrors('removing', path, () => rm(path, {force: true}));
+  await removeAtomicFile(join(directory, VOLUME_DATA));
 }

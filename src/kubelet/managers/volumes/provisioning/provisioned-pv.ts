@@ -20,6 +20,7 @@ export function newVolumeFor(
     ...{driver: provisioner, name, mountOptions, secret, accessModes: claim.spec.accessModes ?? []},
     requiredBytes: bytesOf(requests?.['storage']),
     limitBytes: bytesOf(limits?.['storage']),
+    ...(claim.spec.volumeMode === 'Block' && {blockName: name}),
     fsType: parameters[`${PREFIX}fstype`] ?? '',
     parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(PREFIX))),
   };
@@ -32,7 +33,7 @@ export function persistentVolumeOf(
   claim: ClaimToProvision,
   {parameters = {}, reclaimPolicy = 'Delete', metadata}: StorageClass,
 ): PersistentVolume {
-  const {name, driver, fsType, requiredBytes} = request;
+  const {name, driver, fsType, requiredBytes, blockName} = request;
   const stage = secretOf('node-stage', name, claim, parameters);
   const publish = secretOf('node-publish', name, claim, parameters);
   return {
@@ -40,6 +41,7 @@ export function persistentVolumeOf(
     spec: {
       capacity: {storage: String(bytes === 0n ? requiredBytes : bytes)},
       accessModes: [...request.accessModes],
+      ...(blockName !== undefined && {volumeMode: 'Block'}),
       claimRef: {kind: 'PersistentVolumeClaim', namespace: claim.namespace, name: claim.name},
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: metadata.name ?? '',
@@ -52,6 +54,15 @@ export function persistentVolumeOf(
       },
     },
   };
+}
+
+/** Returns the message and the hint of the error of a claim whose class is not in the manifests. */
+export function classNotFound({
+  spec,
+}: ClaimToProvision): readonly [message: string, options: {readonly hint: string}] {
+  const className = spec.storageClassName ?? '';
+  const hint = 'add the StorageClass to the manifests of the pod';
+  return [`storageclass.storage.k8s.io ${JSON.stringify(className)} not found`, {hint}];
 }
 
 function bytesOf(quantity: string | undefined): bigint {

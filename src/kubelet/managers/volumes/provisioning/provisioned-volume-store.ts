@@ -6,6 +6,7 @@ import {SystemError} from '../../../../base/errors.js';
 import {ifPresent, listNames, makeDirectories, withFileErrors} from '../../../../base/fs/files.js';
 import {isObject} from '../../../../base/is-object.js';
 import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
+import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {NewCsiVolume} from '../../../contract/volumes/csi-volumes.js';
 
 /** A volume that kcri has had a CSI driver create for a claim. */
@@ -77,6 +78,22 @@ export class ProvisionedVolumeStore {
   #path(name: string): string {
     return join(this.directory, `${name}${SUFFIX}`);
   }
+}
+
+/** Returns how a claim is stored. */
+export function claimKey({namespace, name}: Pick<ClaimToProvision, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
+
+/** Returns the volume of a claim, which may not be created yet. */
+export function findBoundVolume(
+  volumes: readonly ProvisionedVolume[],
+  claim: ClaimToProvision,
+): ProvisionedVolume | undefined {
+  const key = claimKey(claim);
+  return volumes.find(
+    (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
+  );
 }
 
 function parse(text: string): ProvisionedVolume | undefined {

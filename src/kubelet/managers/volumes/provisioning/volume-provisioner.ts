@@ -13,10 +13,15 @@ import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
-import {stagingPath} from '../csi/csi-paths.js';
+import {blockPaths, stagingPath} from '../csi/csi-paths.js';
 import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
-import {newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
-import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
+import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
+import {
+  claimKey,
+  findBoundVolume,
+  ProvisionedVolumeStore,
+  type ProvisionedVolume,
+} from './provisioned-volume-store.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
@@ -42,6 +47,8 @@ export interface ReclaimedVolume {
 export class VolumeProvisioner {
   readonly #options: VolumeProvisionerOptions;
   readonly #store: ProvisionedVolumeStore;
+  /** Volumes of the claims that this process has asked for. */
+  readonly #bound = new Map<string, PersistentVolume>();
 
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
@@ -58,12 +65,10 @@ export class VolumeProvisioner {
     events: EventSink,
     signal: AbortSignal,
   ): Promise<PersistentVolume> {
-    const key = keyOf(claim);
+    const key = claimKey(claim);
     await using _lock = await acquireLock(this.#lockPath(key), {signal});
-    const known = (await this.#store.list()).find(
-      (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
-    );
-    if (known?.volume !== undefined) return known.volume;
+    const known = findBoundVolume(await this.#store.list(), claim);
+    if (known?.volume !== undefined) return this.#bind(claim, known.volume);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
@@ -84,21 +89,30 @@ export class VolumeProvisioner {
       const volume = persistentVolumeOf(request, created, claim, storageClass);
       await this.#store.put({...record, state: 'Bound', volume});
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
-      return volume;
+      return this.#bind(claim, volume);
     } catch (cause) {
       signal.throwIfAborted();
       throw await this.#creationFailure(record, storageClass, cause, event);
     }
   }
 
+  /** Returns the volume of a claim, once this process has provisioned it. */
+  boundVolume(claim: ClaimToProvision): PersistentVolume | undefined {
+    return this.#bound.get(boundKey(claimKey(claim), claim));
+  }
+
+  #bind(claim: ClaimToProvision, volume: PersistentVolume): PersistentVolume {
+    this.#bound.set(boundKey(claimKey(claim), claim), volume);
+    return volume;
+  }
+
   /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
   async #requireClass(claim: ClaimToProvision, event: RecordEvent): Promise<StorageClass> {
     const {storageClass} = claim;
     if (storageClass === undefined) {
-      const className = claim.spec.storageClassName ?? '';
-      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`;
+      const [message, hint] = classNotFound(claim);
       event('Warning', 'ProvisioningFailed', message);
-      throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
+      throw new SystemError(message, hint);
     }
     const unsupported = unsupportedPart(claim);
     if (unsupported !== undefined) {
@@ -174,17 +188,22 @@ export class VolumeProvisioner {
     });
     if (unwanted.length === 0) return [];
     const used = await usedHandles(node);
-    return unwanted.filter(({volume}) => {
+    return unwanted.filter(({name, request, volume}) => {
       const source = volume?.spec.csi;
       if (source === undefined) return true;
       const {driver, volumeHandle: handle = ''} = source;
-      return !used.has(`${driver}^${handle}`) && !existsSync(dirname(stagingPath(node, {driver, handle})));
+      const staged =
+        request.blockName === undefined
+          ? dirname(stagingPath(node, {driver, handle}))
+          : blockPaths(node, name).directory;
+      return !used.has(`${driver}^${handle}`) && !existsSync(staged);
     });
   }
 
   /** Deletes a volume, and returns true if it is kept instead. */
   async #remove(record: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
     const {request, reclaimPolicy} = record;
+    this.#bound.delete(boundKey(record.claim, record));
     if (reclaimPolicy === 'Retain' && record.volume !== undefined) {
       await this.#store.put({...record, state: 'Released'});
       return true;
@@ -223,8 +242,8 @@ export class VolumeProvisioner {
   }
 }
 
-function keyOf({namespace, name}: ClaimToProvision): string {
-  return `${namespace}/${name}`;
+function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {
+  return `${key} ${ownerUid}`;
 }
 
 /** Returns the text of the PersistentVolume controller for a claim whose provisioner does nothing. */
@@ -254,6 +273,5 @@ async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySe
 
 /** Returns what a claim asks for that volumes cannot have without an API server. */
 function unsupportedPart({spec}: ClaimToProvision): string | undefined {
-  if (spec.dataSource !== undefined || spec.dataSourceRef !== undefined) return 'a data source';
-  return spec.volumeMode === 'Block' ? 'volumeMode Block' : undefined;
+  return spec.dataSource !== undefined || spec.dataSourceRef !== undefined ? 'a data source' : undefined;
 }

@@ -1,8 +1,9 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume} from '../../../../api/types/v1-volumes.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
-import {usedVolumes} from '../../../../api/used-volumes.js';
+import {usedVolumes, volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
+import {checkVolumeMode} from '../../../contract/volumes/check-volume-mode.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {VolumeProvisioner} from './volume-provisioner.js';
@@ -10,7 +11,7 @@ import type {VolumeProvisioner} from './volume-provisioner.js';
 /** Returns objects whose claims have the volumes that drivers create for them when the objects of a pod are read. */
 export function withProvisionedClaims(
   objects: ApiObjects,
-  provisioner: Pick<VolumeProvisioner, 'provision'>,
+  provisioner: Pick<VolumeProvisioner, 'provision' | 'boundVolume'>,
 ): ApiObjects {
   const claimToProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
     objects.claimToProvision?.(pod, volume);
@@ -37,9 +38,11 @@ export function withProvisionedClaims(
     claimedVolume: (pod, volume) => {
       const claim = claimToProvision(pod, volume);
       if (claim === undefined) return objects.claimedVolume?.(pod, volume);
-      const result = results.get(pod)?.get(volume.name);
+      // Statistics are of the pod as it is in its record.
+      const result = results.get(pod)?.get(volume.name) ?? provisioner.boundVolume(claim);
       if (result === undefined) throw notProvisioned(volume, claim);
       if (result instanceof SystemError) throw result;
+      checkVolumeMode(result, volume.name, volumeUses(pod));
       return {volume: result, readOnly: claim.readOnly, isOnNode: true};
     },
   };

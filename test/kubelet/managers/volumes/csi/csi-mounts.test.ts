@@ -73,6 +73,16 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(driver.callsTo('NodeUnpublishVolume')).toEqual([]);
   });
 
+  test('a volume whose identity is damaged is published again, with its identity', async () => {
+    const {node, csi, host} = await aCsiNode();
+    const directory = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~csi/pv');
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, 'vol_data.json'), '');
+    await mountVolumes(aClaimPod(), host, signal);
+    await removePodDir(node, 'u1', {csi});
+    expect(existsSync(directory)).toBe(false);
+  });
+
   test('without its driver, a pod with a volume is not removed', async () => {
     const {node, host} = await aCsiNode();
     await mountVolumes(aClaimPod(), host, signal);

@@ -1,12 +1,15 @@
-import {mkdtemp, readdir, rm} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
+import {NO_OBJECTS} from '../../../../../src/kubelet/contract/api-objects.js';
 import type {ClaimToProvision} from '../../../../../src/kubelet/contract/volumes/claimed-volume.js';
 import type {CsiVolumes, NewCsiVolume} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
+import {withProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/with-provisioned-claims.js';
 import {VolumeProvisioner} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-provisioner.js';
+import {aClaimPod} from '../claim-fixtures.js';
 
 const POD: Pod = {
   apiVersion: 'v1',
@@ -98,6 +101,19 @@ test('a claim has one volume, also for other processes, until it is reclaimed', 
   expect(await stored()).toEqual([]);
 });
 
+test('the volume of a claim is that of its pod in any copy, as statistics read it, until it is reclaimed', async () => {
+  const own = provisioner();
+  const objects = withProvisionedClaims({...NO_OBJECTS, claimToProvision: () => CLAIM}, own);
+  const volume = {name: 'v', persistentVolumeClaim: {claimName: 'data'}};
+  const pod = {...POD, spec: aClaimPod().spec};
+  expect(() => objects.claimedVolume?.(pod, volume)).toThrow('is not provisioned yet');
+  await objects.load?.(pod, {volumesOnly: false}, signal);
+  const found = objects.claimedVolume?.({...pod}, volume);
+  expect(found?.volume.spec.csi?.volumeHandle).toMatch(/^id-pvc-/);
+  await own.reclaim(() => false);
+  expect(() => objects.claimedVolume?.({...pod}, volume)).toThrow('is not provisioned yet');
+});
+
 test('a call whose result is not known is repeated with its name, and its volume deleted', async () => {
   failure = new CsiCallError('it timed out', false);
   await expect(provision()).rejects.toThrow(
@@ -135,13 +151,33 @@ test('the volume of a pod is deleted with its directory, and one with the policy
   expect((await provisioner().reclaim(() => false)).reclaimed).toEqual([]);
 });
 
-test.each([
-  ['a data source', {dataSource: {apiGroup: '', kind: 'PersistentVolumeClaim', name: 'other'}}],
-  ['volumeMode Block', {volumeMode: 'Block'}],
-] as const)('a claim with %s is refused before the driver is called', async (part, fields) => {
-  await expect(provision({...CLAIM, spec: {...CLAIM.spec, ...fields}})).rejects.toThrow(
-    `claim "${CLAIM.name}" has ${part}, which kcri does not provide without an API server`,
+test('a claim with a data source is refused before the driver is called', async () => {
+  const dataSource = {apiGroup: '', kind: 'PersistentVolumeClaim', name: 'other'};
+  await expect(provision({...CLAIM, spec: {...CLAIM.spec, dataSource}})).rejects.toThrow(
+    `claim "${CLAIM.name}" has a data source, which kcri does not provide without an API server`,
   );
   expect(events).toEqual(['ProvisioningFailed']);
   expect(created).toEqual([]);
+});
+
+test('a claim with volumeMode Block gets a block volume, which is not deleted while it is mapped', async () => {
+  const claim: ClaimToProvision = {...CLAIM, spec: {...CLAIM.spec, volumeMode: 'Block'}};
+  const {metadata, spec} = await provision(claim);
+  expect(spec.volumeMode).toBe('Block');
+  expect(created[0]?.blockName).toBe(metadata.name);
+  const mapped = join(rootDir, 'plugins/kubernetes.io/csi/volumeDevices', metadata.name ?? '');
+  await mkdir(mapped, {recursive: true});
+  expect((await provisioner().reclaim(() => false)).reclaimed).toEqual([]);
+  await rm(mapped, {recursive: true});
+  expect((await provisioner().reclaim(() => false)).reclaimed).toHaveLength(1);
+});
+
+test('a container must use the volume of a claim in its mode', async () => {
+  const claim: ClaimToProvision = {...CLAIM, spec: {...CLAIM.spec, volumeMode: 'Block'}};
+  const objects = withProvisionedClaims({...NO_OBJECTS, claimToProvision: () => claim}, provisioner());
+  const pod = {...POD, spec: aClaimPod().spec};
+  await objects.load?.(pod, {volumesOnly: false}, signal);
+  expect(() => objects.claimedVolume?.(pod, {name: 'v'})).toThrow(
+    'volume v has volumeMode Block, but is specified in volumeMounts',
+  );
 });

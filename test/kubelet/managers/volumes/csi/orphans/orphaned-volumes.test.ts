@@ -1,13 +1,13 @@
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {SystemError} from '../../../../../src/base/errors.js';
-import type {NodeManagerServices} from '../../../../../src/kubelet/contract/node-manager.js';
-import {unmountOrphanedVolumes} from '../../../../../src/kubelet/managers/volumes/csi/orphaned-volumes.js';
-import {temporaryDirectory} from '../../../../base/temporary-directory.js';
-import {FakeClock} from '../../../../fakes/fake-clock.js';
-import {fakeManagerServices} from '../../../../fakes/fake-manager-services.js';
-import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
+import {SystemError} from '../../../../../../src/base/errors.js';
+import type {NodeManagerServices} from '../../../../../../src/kubelet/contract/node-manager.js';
+import {unmountOrphanedVolumes} from '../../../../../../src/kubelet/managers/volumes/csi/orphans/orphaned-volumes.js';
+import {temporaryDirectory} from '../../../../../base/temporary-directory.js';
+import {FakeClock} from '../../../../../fakes/fake-clock.js';
+import {fakeManagerServices} from '../../../../../fakes/fake-manager-services.js';
+import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
 
 const {signal} = new AbortController();
 

@@ -1,10 +1,10 @@
 import {join} from 'node:path';
-import {isExpectedError} from '../../../../base/errors.js';
-import {isPathSegment, listDirectoryNames} from '../../../../base/fs/files.js';
-import {podDir} from '../../../contract/node-facts.js';
-import type {NodeManagerServices} from '../../../contract/node-manager.js';
-import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
-import {listPodCsiVolumes} from './volume-data.js';
+import {isExpectedError} from '../../../../../base/errors.js';
+import {isPathSegment, listDirectoryNames} from '../../../../../base/fs/files.js';
+import {podDir} from '../../../../contract/node-facts.js';
+import type {NodeManagerServices} from '../../../../contract/node-manager.js';
+import type {CsiVolumes} from '../../../../contract/volumes/csi-volumes.js';
+import {listPodCsiVolumes} from '../volume-data.js';
 
 type Services = Pick<NodeManagerServices, 'node' | 'logger' | 'allSourcesReady' | 'readRunning' | 'hasPod'>;
 

@@ -1,0 +1,21 @@
+import type {FaultName, FaultPoint} from './fault-point.js';
+
+/** Order to play the points of a case. */
+export interface CaseOrder {
+  readonly caseName: string;
+  /** Plays one point in this number, chosen by `seed`. */
+  readonly every: number;
+  readonly seed: number;
+  /** Plays only points whose description contains this text. */
+  readonly only?: string | undefined;
+}
+
+/** Result of a point. */
+export interface PointReport {
+  readonly caseName: string;
+  readonly kind: FaultPoint['kind'] | 'driver' | 'driver and kill' | 'none';
+  readonly fault?: FaultName;
+  readonly point: string;
+  readonly wasReached: boolean;
+  readonly violations: readonly string[];
+}

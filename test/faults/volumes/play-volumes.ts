@@ -1,0 +1,326 @@
+import {execFile, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync, readdirSync, statSync} from 'node:fs';
+import {mkdir, mkdtemp, realpath, rename, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {promisify} from 'node:util';
+import {systemClock} from '../../../src/base/clock.js';
+import {attachLoopDisk, loopDevicesBelow, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
+import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
+import type {Plain} from '../../fakes/containerd/containerd-services.js';
+import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {findDuplicates} from '../end-state.js';
+import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
+import {FaultyDriver} from './faulty-driver.js';
+import {timeLapseClock} from './time-lapse.js';
+import {mountsBelow, VolumeBackend} from './volume-backend.js';
+import {podWithVolumes, STORAGE} from './volume-manifests.js';
+import type {VolumePoint} from './volume-point.js';
+import type {VolumeProcessOptions} from './volume-process.js';
+
+const run = promisify(execFile);
+
+/** Result of playing pods with volumes. */
+export interface PlayedVolumes {
+  /** Steps of the first kubelet; undefined if it was killed. */
+  readonly steps: readonly string[] | undefined;
+  /** Methods of the driver that were called. */
+  readonly methods: readonly string[];
+  readonly wasReached: boolean;
+  /** Violations of what docs/reliability.md promises. */
+  readonly violations: readonly string[];
+}
+
+/** How long a state of the pods is waited for, in ms of real time. */
+const WAIT_LIMIT_MS = 90_000;
+const POLL_INTERVAL_MS = 20;
+
+/**
+ * Runs three pods that share volumes of a CSI driver and have one of their own, with a fault, and removes them one after the other.
+ * Checks all the time that running containers have their volumes, and at the end that nothing is left and no data is lost.
+ */
+export async function playVolumes(
+  point: VolumePoint,
+  startProcess: () => ChildProcess,
+): Promise<PlayedVolumes> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'kcri-volumes-')));
+  const disk = await attachLoopDisk(1);
+  const play = new VolumePlay({directory, disk, point, startProcess});
+  try {
+    return await play.play();
+  } finally {
+    await play.end();
+    await disk[Symbol.asyncDispose]();
+    await rm(directory, {recursive: true, maxRetries: 20});
+  }
+}
+
+interface PlayOptions {
+  readonly directory: string;
+  readonly disk: LoopDisk;
+  readonly point: VolumePoint;
+  readonly startProcess: () => ChildProcess;
+}
+
+class VolumePlay {
+  readonly #options: PlayOptions;
+  readonly #startMs = systemClock.now();
+  readonly #violations = new Set<string>();
+  readonly #backend: VolumeBackend;
+  readonly #driver: FaultyDriver;
+  readonly #deviceNumber: number;
+  #fake: FakeRuntime | undefined;
+  #child: ChildProcess | undefined;
+  /** Whether a kubelet was killed. */
+  #wasKilled = false;
+  #wasReached = false;
+  /** Resolves when the killed kubelet has a successor. */
+  #succession: Promise<void> = Promise.resolve();
+  #isEnding = false;
+  /** What containers have written into the volume with files. */
+  #written = '';
+
+  constructor(options: PlayOptions) {
+    this.#options = options;
+    const {disk, point} = options;
+    this.#deviceNumber = statSync(disk.device).rdev;
+    this.#backend = new VolumeBackend(this.#path('backend'), disk.device, (text) => {
+      this.#violations.add(text);
+    });
+    this.#driver = new FaultyDriver({
+      sockets: {
+        path: this.#path('root/plugins/disk/csi.sock'),
+        registration: this.#path('root/plugins_registry/disk-reg.sock'),
+      },
+      backend: this.#backend,
+      point,
+      onFault: () => (this.#wasReached = true),
+      kill: async () => {
+        await this.#kill();
+        await this.#succession;
+      },
+      onCall: (request, method) => {
+        this.#checkCall(request, method);
+      },
+    });
+  }
+
+  async play(): Promise<PlayedVolumes> {
+    for (const name of ['manifests', 'root', 'devices']) await mkdir(this.#path(name));
+    await this.#backend.create();
+    this.#fake = await FakeRuntime.start({
+      socketPath: this.#path('cri.sock'),
+      images: [anImage({name: BUSYBOX})],
+      clock: timeLapseClock(this.#startMs),
+      intercept: ({method, request}, stage) => {
+        this.#checkContainers();
+        if (stage === 'after' && method === 'StartContainer') this.#write(String(request['container_id']));
+      },
+    });
+    await this.#driver.start();
+    this.#start(this.#options.point.killBeforeStep ?? Infinity);
+    let steps: readonly string[] | undefined;
+    try {
+      await this.#playPods();
+      await this.#succession;
+      if (!this.#wasKilled) steps = await this.#askSteps();
+    } catch (error) {
+      this.#violations.add(error instanceof Error ? error.message : String(error));
+    }
+    if (this.#written !== this.#backend.written) this.#violations.add('data of the volume is lost');
+    const {methods} = this.#driver;
+    return {steps, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await this.#kill();
+    await this.#driver[Symbol.asyncDispose]();
+    await this.#fake?.stop();
+    await unmountAll(this.#options.directory);
+  }
+
+  #path(name: string): string {
+    return join(this.#options.directory, name);
+  }
+
+  async #playPods(): Promise<void> {
+    await this.#put('storage', STORAGE);
+    await this.#put('a', podWithVolumes('a'));
+    await this.#until('pod a runs', () => this.#isRunning('a'));
+    await this.#put('b', podWithVolumes('b'));
+    await this.#until('pod b runs', () => this.#isRunning('b'));
+    await this.#remove('a');
+    await this.#until('pod a is gone', () => this.#isGone('a'));
+    // The last pod of a volume ends while another one begins.
+    await this.#remove('b');
+    await this.#put('c', podWithVolumes('c'));
+    await this.#until('pod c runs and pod b is gone', () => this.#isGone('b') && this.#isRunning('c'));
+    await this.#remove('c');
+    await this.#untilNothingIsLeft();
+  }
+
+  /** Reports whether the containers of a pod run, or need not because all pods were removed after a kill. */
+  #isRunning(pod: string): boolean {
+    if (this.#wasKilled && this.#options.point.aftermath === 'deleted') return true;
+    const containers = (this.#fake?.containers ?? []).filter(({state}) => state === 'CONTAINER_RUNNING');
+    return containers.some(({config}) => config.labels['io.kubernetes.pod.name'] === `${pod}-goldennode`);
+  }
+
+  #isGone(pod: string): boolean {
+    const sandboxes = this.#fake?.sandboxes ?? [];
+    return sandboxes.every(({config}) => config.metadata?.name !== `${pod}-goldennode`);
+  }
+
+  async #untilNothingIsLeft(): Promise<void> {
+    const {directory} = this.#options;
+    const left = async (): Promise<readonly string[]> => [
+      ...(this.#fake?.containers ?? []).map(({config}) => `container ${config.metadata?.name}`),
+      ...(this.#fake?.sandboxes ?? []).map(({config}) => `sandbox ${config.metadata?.name}`),
+      ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
+      ...mountsBelow(directory).map((path) => `mount ${path}`),
+      ...(await loopFiles(directory)).map((path) => `loop device of ${path}`),
+      ...this.#backend.left,
+      ...this.#stagingFiles().map((path) => `file ${path}`),
+    ];
+    let found: readonly string[] = [];
+    await this.#until('nothing is left', async () => (found = await left()).length === 0).catch(
+      (error: unknown) => {
+        for (const thing of found) this.#violations.add(`left behind: ${thing}`);
+        throw error;
+      },
+    );
+  }
+
+  /** Returns the paths of what is below the directories of staged volumes, other than these directories. */
+  #stagingFiles(): readonly string[] {
+    const csi = this.#path('root/plugins/kubernetes.io/csi');
+    return listBelow(csi).filter(
+      (path) => !/^(?:disk\.example\.com|volumeDevices(?:\/(?:staging|publish))?)$/.test(path),
+    );
+  }
+
+  /** Checks that a driver is not told to unmount what a running container has. */
+  #checkCall(request: Plain, method: string): void {
+    this.#checkContainers();
+    if (method !== 'NodeUnpublishVolume' || this.#fake === undefined) return;
+    const target = String(request['target_path']);
+    for (const uid of runningPods(this.#fake))
+      if (target.includes(uid)) this.#violations.add(`${target} is unpublished while its pod runs`);
+  }
+
+  #checkContainers(): void {
+    if (this.#fake === undefined || this.#isEnding) return;
+    for (const lost of lostVolumes(this.#fake, this.#deviceNumber)) this.#violations.add(lost);
+    for (const twice of findDuplicates(this.#fake)) this.#violations.add(`${twice} runs twice`);
+  }
+
+  #write(id: string): void {
+    const container = this.#fake?.containers.find((one) => one.id === id);
+    if (container?.state === 'CONTAINER_RUNNING') this.#written += writeInContainer(container);
+  }
+
+  /** Waits for a state of the pods. Rejects after WAIT_LIMIT_MS. */
+  async #until(what: string, isReached: () => boolean | Promise<boolean>): Promise<void> {
+    const hasTimedOut = stallTolerantTimer(WAIT_LIMIT_MS);
+    while (!(await isReached())) {
+      if (hasTimedOut()) throw new Error(`waited ${WAIT_LIMIT_MS / 1000} s until ${what}`);
+      await delay(POLL_INTERVAL_MS);
+    }
+    this.#checkContainers();
+  }
+
+  #start(step: number): void {
+    const child = this.#options.startProcess();
+    child.ref();
+    const options: VolumeProcessOptions = {
+      endpoint: this.#fake?.endpoint ?? '',
+      rootDir: this.#path('root'),
+      podLogsDir: this.#path('logs'),
+      manifestsDir: this.#path('manifests'),
+      devicePluginsDir: this.#path('devices'),
+      ...{startMs: this.#startMs, step},
+    };
+    child.send(options);
+    this.#child = child;
+    child.once('exit', (code) => {
+      if (this.#isEnding) return;
+      if (code !== null) this.#violations.add(`the kubelet ended with ${code}`);
+      this.#wasKilled = true;
+      this.#wasReached = true;
+      this.#succession = this.#succeed();
+    });
+  }
+
+  /** Starts another kubelet after what happens in between. */
+  async #succeed(): Promise<void> {
+    const {aftermath} = this.#options.point;
+    if (aftermath === 'deleted') for (const name of ['a', 'b', 'c']) await this.#remove(name);
+    if (aftermath === 'driver') this.#driver.restart();
+    if (aftermath === 'reboot') await this.#reboot();
+    if (!this.#isEnding) this.#start(Infinity);
+  }
+
+  async #reboot(): Promise<void> {
+    const fake = this.#fake;
+    if (fake === undefined) return;
+    for (const {id, state} of fake.containers) if (state === 'CONTAINER_RUNNING') fake.exitContainer(id, 137);
+    for (const {id, state} of fake.sandboxes) if (state === 'SANDBOX_READY') fake.exitSandbox(id);
+    this.#driver.restart();
+    await unmountAll(this.#options.directory);
+    this.#backend.reboot();
+  }
+
+  async #kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  async #askSteps(): Promise<readonly string[]> {
+    const child = this.#child;
+    if (child === undefined) return [];
+    const answered = once(child, 'message');
+    child.send('steps');
+    const [steps] = (await answered) as unknown as readonly [readonly string[]];
+    return steps;
+  }
+
+  async #put(name: string, manifest: string): Promise<void> {
+    if (this.#wasKilled && this.#options.point.aftermath === 'deleted' && name !== 'storage') return;
+    await writeFile(this.#path(`${name}.json`), manifest);
+    await rename(this.#path(`${name}.json`), this.#path(`manifests/${name}.json`));
+  }
+
+  async #remove(name: string): Promise<void> {
+    await rm(this.#path(`manifests/${name}.json`), {force: true});
+  }
+}
+
+/** Returns the paths below a directory; an unknown one while they change. */
+function listBelow(directory: string): readonly string[] {
+  try {
+    return existsSync(directory) ? readdirSync(directory, {recursive: true, encoding: 'utf8'}) : [];
+  } catch {
+    return ['?'];
+  }
+}
+
+function listNames(directory: string): readonly string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}
+
+/** Unmounts everything below a directory, as the end of a node does; what is in use too. */
+async function unmountAll(directory: string): Promise<void> {
+  for (const device of await loopDevicesBelow(directory)) await runLeniently('losetup', '-d', device);
+  for (const path of mountsBelow(directory).toReversed()) await runLeniently('umount', '-l', path);
+}
+
+/** Runs a program that may find nothing to do, because programs of a killed kubelet go on. */
+async function runLeniently(program: string, ...args: readonly string[]): Promise<void> {
+  await run(program, args).catch(() => undefined);
+}
