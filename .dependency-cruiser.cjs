@@ -15,7 +15,7 @@ const below = {
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
-  recording: ['base', 'cri', 'format'],
+  recording: ['base', 'cri', 'format', 'streaming'],
   remote: ['base'],
   operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming', 'remote'],
   kubelet: ['base', 'api', 'cri', 'format', 'kube-api', 'plugin-api'],
