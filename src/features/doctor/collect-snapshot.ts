@@ -5,14 +5,14 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
-import {parseBootTime} from '../why/snapshot/kernel-log.js';
+import {parseBootTime, parseKernelLog, readKernelLog} from '../why/snapshot/kernel-log.js';
 import {mapFact, readFact, valueOf} from './fact.js';
 import type {NetworkFacts, NodeSnapshot, RuntimeFacts} from './node-snapshot.js';
 import {
   readCni,
   readDisks,
   readFiles,
-  readKernelProblems,
+  kernelProblems,
   readPodDirs,
   readPodLogs,
   readPrograms,
@@ -89,7 +89,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
 async function openFiles({connections: {remote}}: RuntimeContext, signal: AbortSignal): Promise<FileReader> {
   if (remote === undefined) return await LocalFileReader.open(signal);
   const {RemoteFileReader} = await import('./readers/remote-file-reader.js');
-  return await RemoteFileReader.open(await remote.node.files(), signal);
+  return await RemoteFileReader.open(remote.node, signal);
 }
 
 /** Reports whether the reader has the rights of root. */
@@ -107,12 +107,21 @@ async function readOfKernel(
     readFiles(node),
     readKernel(node),
     readPrograms(node),
-    node.onNode(async () => {
-      const stat = valueOf(await node.text('/proc/stat')) ?? '';
-      return readKernelProblems(parseBootTime(stat) ?? 0);
-    }, '/dev/kmsg'),
+    readKernelLogOf(node),
   ]);
   return {files, kernel, programs, kernelLog};
+}
+
+async function readKernelLogOf(node: FileReader): Promise<NodeSnapshot['kernelLog']> {
+  const bootedAtMs = parseBootTime(valueOf(await node.text('/proc/stat')) ?? '') ?? 0;
+  return await node.onNode(
+    async () => await Promise.resolve(kernelProblems(readKernelLog(), bootedAtMs)),
+    '/dev/kmsg',
+    async (probe) => {
+      const {remoteKernelLog} = await import('./readers/remote-probes.js');
+      return kernelProblems(parseKernelLog(await remoteKernelLog(probe)), bootedAtMs);
+    },
+  );
 }
 
 /** Reads what pods have on the node. */

@@ -213,6 +213,8 @@ export interface NameServerFacts {
   readonly server: string;
   /** Duration of the answer, whatever it was, in ms. */
   readonly ms: Fact<number>;
+  /** True if it was asked over TCP, to which it need not answer. */
+  readonly overTcp?: boolean;
 }
 
 export interface NetworkMountFacts {
