@@ -140,7 +140,7 @@ export async function readDisks(
 
 /** Messages of the kernel that report a problem. */
 const PROBLEM =
-  /Killed process \d+|blocked for more than \d+ seconds|EXT4-fs error|XFS .*(?:[Cc]orruption|I\/O error)|BTRFS.*error|I\/O error, dev|table full, dropping packet|soft lockup|Kernel panic|Remounting filesystem read-only|cgroup: fork rejected/;
+  /Killed process \d+|blocked for more than \d+ seconds|EXT4-fs error|XFS .*(?:[Cc]orruption|I\/O error)|BTRFS.*error|I\/O error, dev|table full, dropping packet|soft lockup|Kernel panic|Remounting filesystem read-only|cgroup: fork rejected|overlayfs: (?:upper fs (?:needs to support d_type|does not support)|filesystem on .* not supported as upperdir)/;
 const MAX_PROBLEMS = 200;
 const MAX_TEXT = 160;
 

@@ -47,7 +47,7 @@ async function askRemoteMounts(
   {clock}: ReadNetworkMountsOptions,
 ): Promise<Fact<readonly NetworkMountFacts[] | undefined>> {
   return await node.onNode<readonly NetworkMountFacts[] | undefined>(
-    async () => await Promise.resolve(undefined),
+    () => Promise.resolve(undefined),
     'network file systems',
     async (probe) => {
       const {remoteStats} = await import('./remote-probes.js');

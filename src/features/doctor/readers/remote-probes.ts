@@ -87,8 +87,8 @@ export async function remoteHttpAnswer(url: string, {node, signal}: RemoteProbe)
   } catch (error) {
     signal.throwIfAborted();
     // sshd closes the connection, and says why.
-    if (/connect failed/.test(node.refusal() ?? '')) return {url, status: 0};
-    throw new SystemError(node.refusal() ?? systemErrorMessage(error as Error), {cause: error});
+    if (node.refusal()?.includes('connect failed') === true) return {url, status: 0};
+    throw new SystemError(node.refusal() ?? systemErrorMessage(error), {cause: error});
   }
 }
 
