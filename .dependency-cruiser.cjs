@@ -15,7 +15,7 @@ const below = {
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
-  recording: ['base', 'cri', 'format'],
+  recording: ['base', 'cri', 'format', 'streaming'],
   'http-server': ['base', 'format'],
   remote: ['base'],
   operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming', 'remote'],

@@ -18,7 +18,9 @@ export default class Record extends BaseCommand {
     'arguments is replaced, and a kubelet gets --container-runtime-endpoint.\n\nCredentials, tokens of streaming URLs ' +
     'and values of variables whose name resembles a secret are masked, and of the output of ExecSync only the length is ' +
     'recorded. Other texts may contain secrets: read a recording before you give it to others. "kcri record ' +
-    'diff" compares two recordings.\n\n--swap replaces the ' +
+    'diff" compares two recordings.\n\nWith --streams, the sessions of exec, attach and port-forward pass through the ' +
+    "recorder, too: it answers with a URL of its own on 127.0.0.1 in place of the runtime's. What clients send may be a " +
+    'typed password, and is recorded only with --keep-input; what they receive only with --keep-output.\n\n--swap replaces the ' +
     "runtime's socket, so that clients need no other endpoint, and puts it back at the end. Clients that are connected " +
     'already are recorded when they connect again. If kcri is killed, a guard process puts the socket back; if the guard ' +
     'is killed, too, the next "kcri record --swap" does, or "mv SOCKET.kcri-runtime SOCKET".';

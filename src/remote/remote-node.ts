@@ -1,3 +1,4 @@
+import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
@@ -91,6 +92,32 @@ export class RemoteNode {
     return (await this.#check([path]))[0];
   }
 
+  /**
+   * Runs a script with the node's sh, and resolves with its exit code and the beginning of its output. When the signal aborts, it
+   * ends the session and rejects with the signal's reason. Rejects with RemoteError if the connection is lost.
+   */
+  async run(
+    script: string,
+    {signal, maxBytes}: {readonly signal: AbortSignal; readonly maxBytes: number},
+  ): Promise<{readonly output: string; readonly exitCode: number}> {
+    signal.throwIfAborted();
+    const session = this.#connection.startSession({command: 'sh'});
+    const end = (): void => {
+      session.kill();
+    };
+    signal.addEventListener('abort', end, {once: true});
+    try {
+      session.stdin.end(script);
+      const output = await readBeginning(session.stdout, maxBytes);
+      await session.ended;
+      signal.throwIfAborted();
+      this.lost.throwIfAborted();
+      return {output, exitCode: session.exitCode ?? -1};
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
+  }
+
   /** Returns the reason why ssh could not open a channel; undefined if it reported none. */
   refusal(): string | undefined {
     const message = this.#connection.lastMessage;
@@ -161,4 +188,15 @@ export class RemoteNode {
     });
     return await SftpClient.open(session, ended);
   }
+}
+
+/** Reads a stream to its end, and returns its beginning as text. */
+async function readBeginning(stream: Readable, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (length < maxBytes) chunks.push(chunk.subarray(0, maxBytes - length));
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -5,18 +5,19 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
-import {parseBootTime} from '../why/snapshot/kernel-log.js';
+import {parseBootTime, parseKernelLog, readKernelLog} from '../why/snapshot/kernel-log.js';
 import {mapFact, readFact, valueOf} from './fact.js';
 import type {NetworkFacts, NodeSnapshot, RuntimeFacts} from './node-snapshot.js';
 import {
   readCni,
   readDisks,
   readFiles,
-  readKernelProblems,
+  kernelProblems,
   readPodDirs,
   readPodLogs,
   readPrograms,
 } from './readers/files.js';
+import {readDiskHistory} from './readers/disk-history.js';
 import {readKernel} from './readers/kernel.js';
 import {readKubelet} from './readers/kubelet.js';
 import type {FileReader} from './readers/file-reader.js';
@@ -24,6 +25,7 @@ import {readNetworkMounts} from './readers/network-mounts.js';
 import {askNameServers, readAddresses, readInterfaces} from './readers/network.js';
 import {openFileReader} from './readers/open-file-reader.js';
 import {readPodCgroups} from './readers/pod-cgroups.js';
+import {readPodTokens} from './readers/pod-tokens.js';
 import {readProcesses} from './readers/processes.js';
 import {readRuntime} from './readers/runtime.js';
 
@@ -60,26 +62,37 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   using headStart = createDeadline(clock, HEAD_START_MS, () => new SystemError('the others start'));
   await readFact(async () => await abortable(runtime, headStart.signal));
   const processes = await node.fact(async () => await readProcesses(node), '/proc');
-  const [{addresses, ...ofRuntime}, kubelet, ofKernel, ofPods, networkMounts, interfaces, nameServers] =
-    await Promise.all([
-      runtime,
-      readKubelet(services, node, {processes: mapFact(processes, ({kubelets}) => kubelets), signal}),
-      readOfKernel(node),
-      readOfPods(services, node),
-      readNetworkMounts(node, {clock, signal}),
-      readInterfaces(node),
-      askNameServers(node, {clock, signal}),
-    ]);
+  const isRemote = connections.remote !== undefined;
+  const [
+    {addresses, ...ofRuntime},
+    kubelet,
+    ofKernel,
+    ofPods,
+    networkMounts,
+    interfaces,
+    nameServers,
+    diskHistory,
+  ] = await Promise.all([
+    runtime,
+    readKubelet(services, node, {processes: mapFact(processes, ({kubelets}) => kubelets), signal}),
+    readOfKernel(node),
+    readOfPods(services, node),
+    readNetworkMounts(node, {clock, signal}),
+    readInterfaces(node),
+    askNameServers(node, {clock, signal}),
+    readDiskHistory(settings.rootDir, node, isRemote),
+  ]);
   services.signal.throwIfAborted();
   return {
     takenAt: new Date(context.clock.now()).toISOString(),
-    isRoot: await isRoot(node, connections.remote !== undefined),
+    isRoot: await isRoot(node, isRemote),
     ...ofRuntime,
     ...ofKernel,
     ...ofPods,
     kubelet,
     network: {addresses, interfaces, nameServers},
     networkMounts,
+    diskHistory,
     mounts: node.mounts,
     processes: mapFact(processes, ({timeKeepers, firewalls, shims}) => ({timeKeepers, firewalls, shims})),
   };
@@ -100,26 +113,36 @@ async function readOfKernel(
     readFiles(node),
     readKernel(node),
     readPrograms(node),
-    node.onNode(async () => {
-      const stat = valueOf(await node.text('/proc/stat')) ?? '';
-      return readKernelProblems(parseBootTime(stat) ?? 0);
-    }, '/dev/kmsg'),
+    readKernelLogOf(node),
   ]);
   return {files, kernel, programs, kernelLog};
+}
+
+async function readKernelLogOf(node: FileReader): Promise<NodeSnapshot['kernelLog']> {
+  const bootedAtMs = parseBootTime(valueOf(await node.text('/proc/stat')) ?? '') ?? 0;
+  return await node.onNode(
+    async () => await Promise.resolve(kernelProblems(readKernelLog(), bootedAtMs)),
+    '/dev/kmsg',
+    async (probe) => {
+      const {remoteKernelLog} = await import('./readers/remote-probes.js');
+      return kernelProblems(parseKernelLog(await remoteKernelLog(probe)), bootedAtMs);
+    },
+  );
 }
 
 /** Reads what pods have on the node. */
 async function readOfPods(
   {context, settings}: RuntimeContext,
   node: FileReader,
-): Promise<Pick<NodeSnapshot, 'podDirs' | 'podLogs' | 'podCgroups'>> {
+): Promise<Pick<NodeSnapshot, 'podDirs' | 'podLogs' | 'podCgroups' | 'podTokens'>> {
   const rootDirs = [...new Set([settings.rootDir, KUBELET_ROOT_DIR])];
-  const [podDirs, podLogs, podCgroups] = await Promise.all([
+  const [podDirs, podLogs, podCgroups, podTokens] = await Promise.all([
     Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
     readPodLogs(POD_LOGS, node),
     readPodCgroups(context.cgroupMount ?? '/sys/fs/cgroup', node),
+    readPodTokens(KUBELET_ROOT_DIR, node),
   ]);
-  return {podDirs, podLogs, podCgroups};
+  return {podDirs, podLogs, podCgroups, podTokens};
 }
 
 /** Reads the runtime, and then what lies in the directories that it names. */

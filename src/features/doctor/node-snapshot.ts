@@ -17,12 +17,14 @@ export interface NodeSnapshot {
   /** Paths of programs by name; missing ones are in no directory for programs. */
   readonly programs: Readonly<Record<string, Fact<string>>>;
   readonly disks: readonly DiskFacts[];
+  readonly diskHistory: Fact<DiskHistory>;
   readonly mounts: Fact<readonly MountFacts[]>;
   /** Records of the kernel's log that report a problem, the last ones at the end. */
   readonly kernelLog: Fact<readonly KernelProblem[]>;
   readonly processes: Fact<ProcessTable>;
   readonly podDirs: readonly PodDirs[];
   readonly podLogs: Fact<PodLogs>;
+  readonly podTokens: Fact<readonly PodToken[]>;
 }
 
 /** Facts that the runtime reports about itself. */
@@ -213,6 +215,8 @@ export interface NameServerFacts {
   readonly server: string;
   /** Duration of the answer, whatever it was, in ms. */
   readonly ms: Fact<number>;
+  /** True if it was asked over TCP, to which it need not answer. */
+  readonly overTcp?: boolean;
 }
 
 export interface NetworkMountFacts {
@@ -239,6 +243,21 @@ export interface DiskFacts {
     readonly inodes: number;
     readonly freeInodes: number;
   }>;
+}
+
+/** Space of disks at earlier runs by path, the last ones at the end. */
+export type DiskHistory = Readonly<Record<string, readonly DiskSample[]>>;
+
+export interface DiskSample {
+  readonly at: string;
+  readonly availableBytes: number;
+}
+
+/** ServiceAccount token in a volume of a pod. */
+export interface PodToken {
+  readonly uid: string;
+  readonly path: string;
+  readonly expiresAt: string;
 }
 
 export interface MountFacts {

@@ -6,12 +6,14 @@ import type {MessageMask} from '../../recording/lines/call-line.js';
 export interface MaskOptions {
   /** True to mask the values of all environment variables. */
   readonly env: boolean;
-  /** True to record the output of ExecSync, of which otherwise only the length is recorded. */
+  /** True to record the output of ExecSync and of sessions, of which otherwise only the length is recorded. */
   readonly keepOutput: boolean;
+  /** True to record what clients send in sessions. */
+  readonly keepInput: boolean;
 }
 
 /** Returns a function that masks the secrets of a message. */
-export function createMessageMask({env, keepOutput}: MaskOptions): MessageMask {
+export function createMessageMask({env, keepOutput}: Pick<MaskOptions, 'env' | 'keepOutput'>): MessageMask {
   return (method, from, message) => {
     const masked = maskSecrets(message) as JsonObject;
     const withoutEnv = env ? (maskVariables(masked) as JsonObject) : masked;

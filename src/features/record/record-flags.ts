@@ -27,7 +27,17 @@ export const RECORD_FLAGS = {
     description: 'Record only the length of requests and responses that are larger. [default: 256Ki]',
   }),
   'mask-env': Flags.boolean({description: 'Mask the values of all environment variables of containers.'}),
-  'keep-output': Flags.boolean({description: 'Record the output of commands of ExecSync.'}),
+  'keep-output': Flags.boolean({
+    description: 'Record the output of commands of ExecSync and, with --streams, of sessions.',
+  }),
+  streams: Flags.boolean({
+    description:
+      'Record sessions of exec, attach and port-forward, too: their streams with times and lengths, results and sizes ' +
+      'of terminals.',
+  }),
+  'keep-input': Flags.boolean({
+    description: 'Record what clients send in sessions, such as typed passwords; requires --streams.',
+  }),
 };
 
 /** Values of RECORD_FLAGS and of --summary. */
@@ -40,6 +50,8 @@ export interface RecordFlags {
   readonly 'max-message'?: string | undefined;
   readonly 'mask-env': boolean;
   readonly 'keep-output': boolean;
+  readonly 'keep-input': boolean;
+  readonly streams: boolean;
   readonly 'no-headers': boolean;
   readonly summary: boolean;
 }
@@ -50,6 +62,7 @@ const MIN_FILE_BYTES = 4096;
 /** Returns the options of a recording. Throws UsageError if flags contradict each other or have invalid values. */
 export function recordOptions(flags: RecordFlags, program: readonly string[]) {
   checkCombination(flags, program.length > 0);
+  checkSessionFlags(flags);
   const {listen, swap, file, 'max-files': maxFiles = 5, 'max-size': maxSize = '100Mi'} = flags;
   if (maxFiles < 1) throw new UsageError('--max-files must be 1 or more');
   return {
@@ -60,7 +73,8 @@ export function recordOptions(flags: RecordFlags, program: readonly string[]) {
     maxFileBytes: sizeOf('max-size', maxSize, MIN_FILE_BYTES),
     maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '256Ki', 1),
     hasHeaders: !flags['no-headers'],
-    mask: {env: flags['mask-env'], keepOutput: flags['keep-output']},
+    mask: {env: flags['mask-env'], keepOutput: flags['keep-output'], keepInput: flags['keep-input']},
+    streams: flags.streams,
   };
 }
 
@@ -72,6 +86,12 @@ function checkCombination({listen, swap, file, summary, ...flags}: RecordFlags, 
     throw new UsageError('--file or --summary is required with a program, which needs standard output');
   if (file === undefined && (flags['max-size'] ?? flags['max-files']) !== undefined)
     throw new UsageError('--max-size and --max-files require --file');
+}
+
+function checkSessionFlags({streams, summary, file, 'keep-input': keepInput}: RecordFlags): void {
+  if (keepInput && !streams) throw new UsageError('--keep-input requires --streams');
+  if (streams && summary && file === undefined)
+    throw new UsageError('--streams requires --file with --summary, which counts calls only');
 }
 
 function sizeOf(flag: string, text: string, least: number): number {

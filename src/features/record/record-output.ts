@@ -1,12 +1,14 @@
 import {programVersion} from '../../cli/process/program-version.js';
 import {counted} from '../../base/counted.js';
+import {maskSecretText} from '../../cli/redaction/mask-secrets.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {JsonObject} from '../../format/json.js';
 import {CallRecorder} from '../../recording/lines/call-recorder.js';
 import {CallSummary} from '../../recording/lines/call-summary.js';
 import {recordingHeader} from '../../recording/lines/recording-header.js';
 import {ByteBudget} from '../../recording/tap/byte-budget.js';
-import type {CallSink} from '../../recording/tap/connection-tap.js';
+import {SessionRecorder} from '../../recording/sessions/session-recorder.js';
+import type {CallSink, TapClock, TappedCall} from '../../recording/tap/connection-tap.js';
 import type {CollectorLimits} from '../../recording/tap/message-collector.js';
 import {LineFile} from './line-file.js';
 import {LineStream} from './line-stream.js';
@@ -25,6 +27,8 @@ export interface RecordOutputOptions {
   readonly maxFileBytes: number;
   readonly maxFiles: number;
   readonly mask: MaskOptions;
+  /** True to record the sessions of exec, attach and port-forward. */
+  readonly streams: boolean;
 }
 
 /** Files or stream that calls are recorded to, and their counts. */
@@ -32,8 +36,11 @@ export interface RecordOutput {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;
   readonly summary: CallSummary;
-  /** Returns the time in ms since the epoch, with microseconds. */
-  readonly now: () => number;
+  readonly clock: TapClock;
+  /** Recorder of sessions; undefined if they are not recorded. */
+  readonly sessions: SessionRecorder | undefined;
+  /** Returns the number of a call that has not ended; undefined without lines. */
+  readonly numberOf: (call: TappedCall) => number | undefined;
   /** Writes everything. Rejects with SystemError. */
   close(): Promise<void>;
 }
@@ -55,24 +62,30 @@ export async function openOutput(
 ): Promise<RecordOutput> {
   const {context, report} = services;
   const summary = new CallSummary();
-  const now = preciseTime(context.clock);
+  const clock = {now: preciseTime(context.clock), monotonic: () => performance.now()};
   const lines = await openLines(services, options, endpoint);
   const maxMessageBytes = lines === undefined ? 0 : options.maxMessageBytes;
   const limits = {maxMessageBytes, budget: new ByteBudget(BUDGET_BYTES)};
-  if (lines === undefined) return {sink: summary, limits, summary, now, close: () => Promise.resolve()};
-  const recorder = new CallRecorder({
-    limits,
-    mask: createMessageMask(options.mask),
-    now,
-    write: (line) => {
-      lines.write(JSON.stringify(line));
-    },
-  });
+  const shared = {limits, summary, clock};
+  if (lines === undefined)
+    return {
+      ...shared,
+      sink: summary,
+      sessions: undefined,
+      numberOf: () => undefined,
+      close: async () => undefined,
+    };
+  const write = (line: JsonObject): void => {
+    lines.write(JSON.stringify(line));
+  };
+  const recorder = new CallRecorder({limits, mask: createMessageMask(options.mask), now: clock.now, write});
   return {
+    ...shared,
     sink: both(summary, recorder),
-    limits,
-    summary,
-    now,
+    sessions: options.streams
+      ? new SessionRecorder({...sessionOptions(options.mask), write, clock, limits})
+      : undefined,
+    numberOf: (call) => recorder.numberOf(call),
     close: async () => {
       recorder.finish();
       await lines.close();
@@ -80,6 +93,10 @@ export async function openOutput(
         report.warn(`${counted(lines.lostLines, 'line')} could not be written in time and are missing`);
     },
   };
+}
+
+function sessionOptions({keepInput, keepOutput}: MaskOptions) {
+  return {keeps: {client: keepInput, server: keepOutput}, maskText: maskSecretText};
 }
 
 async function openLines(

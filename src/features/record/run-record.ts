@@ -8,7 +8,9 @@ import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
 import {canonicalEndpoint, socketPath} from '../../cri/endpoint.js';
-import {ConnectionTap} from '../../recording/tap/connection-tap.js';
+import type {SessionRelay} from '../../recording/sessions/session-relay.js';
+import {ConnectionTap, type TappedCall} from '../../recording/tap/connection-tap.js';
+import {methodOf} from '../../recording/tap/method-table.js';
 import {Relay} from '../../recording/tap/relay.js';
 import {openOutput, type RecordOutput, type RecordOutputOptions} from './record-output.js';
 import {ownPlace, swapPlace, type RecordPlace} from './record-place.js';
@@ -41,20 +43,35 @@ export async function runRecord(services: CommandServices, options: RecordOption
   await using place = options.swap ? await swapPlace(services, path) : await ownPlace(path, options.listen);
   const output = await openOutput(services, options, runtime);
   try {
-    const relay = await openRelay(services, place, output);
+    const sessions = await openSessions(services, output);
     try {
-      await place.install();
-      await recordUntilEnd(services, {place, output, options});
-      await place.uninstall(relay);
+      await recordAt(services, place, {output, sessions, options});
     } finally {
-      relay.close();
+      sessions?.close();
     }
   } finally {
     await output.close();
   }
   await reportEnd(services, output, options);
-  if (options.file !== undefined)
-    report.info(`kcri: recorded ${counted(output.summary.calls, 'call')} to "${options.file}"`);
+  if (options.file === undefined) return;
+  const {sessions, summary} = output;
+  const also = sessions === undefined ? '' : ` and ${counted(sessions.sessions, 'session')}`;
+  report.info(`kcri: recorded ${counted(summary.calls, 'call')}${also} to "${options.file}"`);
+}
+
+async function recordAt(
+  services: CommandServices,
+  place: RecordPlace,
+  {output, sessions, options}: RelayParts & Pick<Recording, 'options'>,
+): Promise<void> {
+  const relay = await openRelay(services, place, {output, sessions});
+  try {
+    await place.install();
+    await recordUntilEnd(services, {place, output, options});
+    await place.uninstall(relay);
+  } finally {
+    relay.close();
+  }
 }
 
 /** One connection of a client leads to one socket. Rejects with UsageError. */
@@ -66,15 +83,34 @@ async function rejectImageEndpoint({settings}: CommandServices, runtime: string)
     });
 }
 
+/** Listens for the sessions of exec, attach and port-forward, if they are to be recorded. */
+async function openSessions(
+  {context: {clock}}: CommandServices,
+  {sessions: recorder}: RecordOutput,
+): Promise<SessionRelay | undefined> {
+  if (recorder === undefined) return undefined;
+  const {SessionRelay} = await import('../../recording/sessions/session-relay.js');
+  return await SessionRelay.listen({recorder, clock});
+}
+
+interface RelayParts {
+  readonly output: RecordOutput;
+  readonly sessions: SessionRelay | undefined;
+}
+
 async function openRelay(
   {report}: CommandServices,
   {listenPath, targetPath}: RecordPlace,
-  {sink, limits, now}: RecordOutput,
+  {output: {sink, limits, clock, numberOf}, sessions}: RelayParts,
 ): Promise<Relay> {
-  const clock = {now, monotonic: () => performance.now()};
+  const replaceUrl =
+    sessions === undefined
+      ? undefined
+      : (call: TappedCall, url: string) =>
+          sessions.offer({call: numberOf(call), method: methodOf(call.path).name}, url);
   return await Relay.listen(listenPath, {
     target: targetPath,
-    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock}),
+    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock, replaceUrl}),
     onUnreachable: (error) => {
       report.warn(
         `cannot connect to the runtime: ${systemErrorMessage(error)}; connections of clients are closed`,

@@ -68,7 +68,7 @@ export function messageLine(
 }
 
 /** Formats a time in ms since the epoch with microseconds, from which the order of calls can be read. */
-function formatMicroseconds(ms: number): string {
+export function formatMicroseconds(ms: number): string {
   const microseconds = String(Math.floor(ms * 1000) % 1000).padStart(3, '0');
   return new Date(Math.floor(ms)).toISOString().replace('Z', `${microseconds}Z`);
 }

@@ -71,6 +71,11 @@ export class CallRecorder implements CallSink {
     if (recorded !== undefined) this.#writeCall(recorded, end);
   }
 
+  /** Returns the number of a call that has not ended. */
+  numberOf(call: TappedCall): number | undefined {
+    return this.#open.get(call)?.id;
+  }
+
   #writeMessage(recorded: Recorded, message: TappedMessage): void {
     const {limits, mask, now, write} = this.#options;
     const nowMs = now();

@@ -3,8 +3,10 @@ import type {HeaderField} from '../../cri/http2/hpack.js';
 import type {Headers} from '../../cri/http2/header-block-reader.js';
 import {ERROR_CODE} from '../../cri/http2/protocol-constants.js';
 import {decodeStatusMessage, statusFromHttp, statusFromReset} from '../../cri/unary/grpc-status.js';
+import {AnswerUrl} from './answer-url.js';
 import {DirectionTap} from './direction-tap.js';
 import {MessageCollector, type CollectorLimits, type TappedMessage} from './message-collector.js';
+import {isSessionMethod} from './method-table.js';
 
 /** Side of a connection. */
 export type Side = 'client' | 'server';
@@ -56,6 +58,11 @@ export interface TapOptions {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;
   readonly clock: TapClock;
+  /**
+   * Returns the URL that the client gets in place of that of Exec, Attach or PortForward, of the same length; undefined for
+   * the runtime's. Without it, all responses stay as they are.
+   */
+  readonly replaceUrl?: ((call: TappedCall, url: string) => string | undefined) | undefined;
 }
 
 interface OpenCall {
@@ -63,6 +70,8 @@ interface OpenCall {
   readonly startedAt: number;
   readonly collectors: Readonly<Record<Side, MessageCollector>>;
   readonly encodings: Partial<Record<Side, string | undefined>>;
+  /** URL of a session that is to be replaced. */
+  readonly url: AnswerUrl | undefined;
   metadata: readonly HeaderField[];
   httpStatus: number;
 }
@@ -70,7 +79,10 @@ interface OpenCall {
 /** Part of its timeout after which a call that its client ends has met its deadline: it started before it arrived here. */
 const LATE = 0.9;
 
-/** Reads along on one HTTP/2 connection, and passes its gRPC calls to a sink. Changes nothing on the connection. */
+/**
+ * Reads along on one HTTP/2 connection, and passes its gRPC calls to a sink. Changes nothing on the connection but the URLs of
+ * sessions, if they are to be replaced.
+ */
 export class ConnectionTap {
   readonly #connection: number;
   readonly #options: TapOptions;
@@ -103,7 +115,9 @@ export class ConnectionTap {
             this.#answer(headers);
           },
           onData: (id, chunk) => {
-            this.#calls.get(id)?.collectors.server.push(chunk);
+            const open = this.#calls.get(id);
+            open?.collectors.server.push(chunk);
+            open?.url?.push(chunk);
           },
           onEnd: (id) => {
             this.#endWithoutStatus(id);
@@ -121,6 +135,26 @@ export class ConnectionTap {
   /** Reads what one side has sent. Throws ProtocolError if it is not HTTP/2; nothing may be read afterwards. */
   read(from: Side, chunk: Buffer): void {
     this.#directions[from].read(chunk);
+  }
+
+  /** True if what the runtime sends next may contain a URL to replace: it must be read before it is passed on. */
+  get awaitsUrl(): boolean {
+    return this.#urls().some(({isDone}) => !isDone);
+  }
+
+  /** True if a part of a URL was read: what was read since its start must be held back. */
+  get hasIncompleteUrl(): boolean {
+    return this.#urls().some(({isIncomplete}) => isIncomplete);
+  }
+
+  /** Leaves the URLs that were partly read as they are. */
+  abandonUrls(): void {
+    for (const url of this.#urls()) if (url.isIncomplete) url.abandon();
+  }
+
+  #urls(): readonly AnswerUrl[] {
+    if (this.#options.replaceUrl === undefined) return [];
+    return [...this.#calls.values()].flatMap(({url}) => url ?? []);
   }
 
   /** Calls that have not ended. */
@@ -141,7 +175,7 @@ export class ConnectionTap {
 
   #begin({streamId, fields = []}: Headers): void {
     if (this.#calls.has(streamId)) return;
-    const {clock, limits, sink} = this.#options;
+    const {clock, limits, sink, replaceUrl} = this.#options;
     const call: TappedCall = {
       connection: this.#connection,
       path: valueOf(fields, ':path') ?? '',
@@ -163,6 +197,10 @@ export class ConnectionTap {
       call,
       encodings,
       collectors,
+      url:
+        replaceUrl !== undefined && isSessionMethod(call.path)
+          ? new AnswerUrl((url) => replaceUrl(call, url))
+          : undefined,
       metadata: [],
       startedAt: clock.monotonic(),
       httpStatus: 0,

@@ -31,3 +31,16 @@ export function methodOf(path: string): CallMethod {
   const [, service = '', name = ''] = /^\/(.*)\/([^/]*)$/.exec(path) ?? [undefined, '', path];
   return {service, name, info: undefined};
 }
+
+/** Methods that answer with the URL of a session. */
+const SESSION_METHODS: ReadonlySet<MethodInfo<MessageName>> = new Set([
+  RUNTIME_METHODS.exec,
+  RUNTIME_METHODS.attach,
+  RUNTIME_METHODS.portForward,
+]);
+
+/** Reports whether the method of a request's path answers with the URL of a session. */
+export function isSessionMethod(path: string): boolean {
+  const {info} = methodOf(path);
+  return info !== undefined && SESSION_METHODS.has(info);
+}

@@ -1,10 +1,12 @@
 import {once} from 'node:events';
 import {chmod} from 'node:fs/promises';
 import {connect, createServer, type Server, type Socket} from 'node:net';
+import {startTimer} from '../../base/async/timer.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import {goAway} from '../../cri/http2/frames.js';
 import {methodOf} from './method-table.js';
 import type {ConnectionTap, Side} from './connection-tap.js';
+import {passBytes} from './pass-bytes.js';
 
 /** Options of a relay. */
 export interface RelayOptions {
@@ -20,11 +22,20 @@ export interface RelayOptions {
   readonly onUnreadable: (error: unknown) => void;
 }
 
+/** Time for which a response is held back that is not complete, in ms. */
+const MAX_HELD_MS = 1000;
+/** Maximum length of what is held back, in bytes. */
+const MAX_HELD = 256 * 1024;
+
 /** A connection of a client and its counterpart to the runtime. */
 class RelayedConnection {
   readonly #sockets: Readonly<Record<Side, Socket>>;
   #tap: ConnectionTap | undefined;
   #announcesEnd = false;
+  /** What the runtime has sent since the start of a URL that is to be replaced. */
+  #held: Buffer[] = [];
+  #heldLength = 0;
+  #cancelRelease: () => void = () => undefined;
 
   constructor(client: Socket, server: Socket, tap: ConnectionTap) {
     this.#sockets = {client, server};
@@ -33,32 +44,57 @@ class RelayedConnection {
 
   /** Starts to relay. `onUnreadable` is RelayOptions'. */
   start(onUnreadable: (error: unknown) => void): void {
-    this.#pump('client', 'server', onUnreadable);
-    this.#pump('server', 'client', onUnreadable);
+    const {client, server} = this.#sockets;
+    const close = (): void => this.#tap?.close();
+    passBytes(client, server, {
+      write: (chunk) => this.#write('client', chunk, onUnreadable),
+      onEnd: () => undefined,
+      onClose: close,
+    });
+    passBytes(server, client, {
+      write: (chunk) =>
+        this.#held.length > 0 || this.#tap?.awaitsUrl === true
+          ? this.#writeReplaced(chunk, onUnreadable)
+          : this.#write('server', chunk, onUnreadable),
+      onEnd: () => {
+        this.#release();
+        close();
+      },
+      onClose: () => {
+        this.#cancelRelease();
+        close();
+      },
+    });
   }
 
-  #pump(from: Side, to: Side, onUnreadable: (error: unknown) => void): void {
-    const source = this.#sockets[from];
-    const target = this.#sockets[to];
-    source.on('data', (chunk: Buffer) => {
-      // The peer gets the bytes before they are looked at.
-      if (!target.write(chunk)) source.pause();
-      this.#read(from, chunk, onUnreadable);
-    });
-    target.on('drain', () => {
-      source.resume();
-    });
-    source.on('end', () => {
-      target.end();
-      if (from === 'server') this.#tap?.close();
-    });
-    source.on('error', () => {
-      target.destroy(); // one side is gone, and with it the connection
-    });
-    source.on('close', () => {
-      target.end();
-      this.#tap?.close();
-    });
+  /** The peer gets the bytes before they are looked at. */
+  #write(from: Side, chunk: Buffer, onUnreadable: (error: unknown) => void): boolean {
+    const isTaken = this.#sockets[from === 'client' ? 'server' : 'client'].write(chunk);
+    this.#read(from, chunk, onUnreadable);
+    return isTaken;
+  }
+
+  /**
+   * Reads what the runtime sends before the client gets it, since the tap overwrites URLs in it. An incomplete response is
+   * held back for a short time only: the runtime may wait for the client before it sends the rest.
+   */
+  #writeReplaced(chunk: Buffer, onUnreadable: (error: unknown) => void): boolean {
+    this.#held.push(chunk);
+    this.#heldLength += chunk.length;
+    this.#read('server', chunk, onUnreadable);
+    if (this.#tap?.hasIncompleteUrl !== true || this.#heldLength > MAX_HELD) return this.#release();
+    if (this.#held.length === 1) this.#cancelRelease = startTimer(MAX_HELD_MS, () => void this.#release());
+    return true;
+  }
+
+  #release(): boolean {
+    this.#cancelRelease();
+    this.#tap?.abandonUrls();
+    const {client} = this.#sockets;
+    for (const chunk of this.#held.splice(0)) client.write(chunk);
+    this.#heldLength = 0;
+    if (this.#announcesEnd) this.announceEnd();
+    return !client.writableNeedDrain;
   }
 
   #read(from: Side, chunk: Buffer, onUnreadable: (error: unknown) => void): void {
@@ -74,7 +110,7 @@ class RelayedConnection {
 
   /** Asks the client to use another connection for further calls, as soon as a frame can be inserted. */
   announceEnd(): void {
-    this.#announcesEnd = this.#tap?.isBetweenFrames === false;
+    this.#announcesEnd = this.#held.length > 0 || this.#tap?.isBetweenFrames === false;
     if (!this.#announcesEnd && this.#tap !== undefined) this.#sockets.client.write(goAway(0, 2 ** 31 - 1));
   }
 
@@ -84,12 +120,13 @@ class RelayedConnection {
   }
 
   destroy(): void {
+    this.#cancelRelease();
     this.#sockets.client.destroy();
     this.#sockets.server.destroy();
   }
 }
 
-/** Listens on a socket and passes the bytes of each connection to the runtime and back, unchanged. */
+/** Listens on a socket and passes the bytes of each connection to the runtime and back, unchanged but for what the tap replaces. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #server: Server;

@@ -116,7 +116,7 @@ class AllocationPlay {
 
   /** Returns the steps of the first kubelet, unless it was killed. */
   async #playKilled(step: number): Promise<readonly string[] | undefined> {
-    const child = this.#start(step);
+    const child = await this.#start(step);
     await this.#plug(child);
     await this.#put('a', ownPod('a', '4', '1'));
     await this.#put('b', ownPod('b', '4', '1'));
@@ -128,7 +128,7 @@ class AllocationPlay {
   }
 
   async #playSuccessor(): Promise<void> {
-    const child = this.#start(Infinity);
+    const child = await this.#start(Infinity);
     await this.#plug(child);
     await until(() => this.#isSettled('shared'));
     await rm(this.#path('manifests/a.json'));
@@ -163,7 +163,9 @@ class AllocationPlay {
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as CpuState) : undefined;
   }
 
-  #start(step: number): ChildProcess {
+  /** Starts a kubelet. The socket of the one before is removed first: later it would be that of the new one. */
+  async #start(step: number): Promise<ChildProcess> {
+    await rm(this.#path('devices/kubelet.sock'), {force: true});
     const child = this.#startProcess();
     child.ref();
     const options: AllocationProcessOptions = {
@@ -187,21 +189,18 @@ class AllocationPlay {
     await exited;
   }
 
-  /** Starts the device plugin and registers it, as plugins do when a kubelet has started. */
+  /**
+   * Starts the device plugin when the kubelet has removed the sockets of others, and registers it. It tries again, as plugins do:
+   * a socket has a file shortly before it accepts connections.
+   */
   async #plug(child: ChildProcess): Promise<void> {
     await this.#plugin?.kill();
     const directory = this.#path('devices');
-    // The kubelet removes sockets before it listens.
-    await rm(join(directory, 'kubelet.sock'), {force: true});
     await until(() => hasEnded(child) || existsSync(join(directory, 'kubelet.sock')));
     if (hasEnded(child)) return;
-    this.#plugin = await FakeDevicePlugin.start({directory, resource: RESOURCE});
-    try {
-      await this.#plugin.register();
-    } catch (error) {
-      // It may have been killed meanwhile.
-      if (!isExpectedError(error)) throw error;
-    }
+    const plugin = await FakeDevicePlugin.start({directory, resource: RESOURCE});
+    this.#plugin = plugin;
+    await until(async () => hasEnded(child) || (await isRegistered(plugin)));
     await until(() => hasEnded(child) || this.#hasStoredDevices());
   }
 
@@ -224,10 +223,24 @@ function hasEnded({exitCode, signalCode}: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-async function askSteps(child: ChildProcess): Promise<readonly string[]> {
-  const answered = once(child, 'message');
-  child.send('steps');
-  const [steps] = (await answered) as unknown as readonly [readonly string[]];
+async function isRegistered(plugin: FakeDevicePlugin): Promise<boolean> {
+  try {
+    await plugin.register();
+    return true;
+  } catch (error) {
+    if (!isExpectedError(error)) throw error;
+    return false;
+  }
+}
+
+/** Returns the steps of a kubelet; undefined if it ends before it answers: a step may come after all pods have settled. */
+async function askSteps(child: ChildProcess): Promise<readonly string[] | undefined> {
+  let steps: readonly string[] | undefined;
+  child.once('message', (message) => {
+    steps = message as readonly string[];
+  });
+  child.send('steps', () => undefined); // a killed kubelet has ended
+  await until(() => steps !== undefined || hasEnded(child));
   return steps;
 }
 

@@ -278,6 +278,40 @@ export const BAD_NODES: readonly BadNode[] = [
     'failure',
     /1 mount of 1 does not answer \/data \(nfs4 of server:\/data\): no answer within 1s/,
   ],
+  [
+    'kernel/overlay',
+    withLog('overlayfs: upper fs needs to support d_type.'),
+    'failure',
+    /overlay cannot use .* d_type/,
+  ],
+  [
+    'disk/growth',
+    // A tenth must remain, so that 40 of 100 are left, and 20 are stored in a day.
+    {
+      ...withSpace({}),
+      diskHistory: {value: {'/': [{at: '2026-11-26T12:00:00.000Z', availableBytes: 70}]}},
+    },
+    'warning',
+    /about 48 hours at this rate \/ \(system\): 20B more in 24 hours/,
+  ],
+  [
+    'disk/growth',
+    {diskHistory: {value: {'/': [{at: '2026-11-27T11:30:00.000Z', availableBytes: 9e10}]}}},
+    'skipped',
+    /no run between one hour and a week ago/,
+  ],
+  ['disk/growth', {diskHistory: missing}, 'skipped', /no such file/],
+  [
+    'security/tokens',
+    {
+      podTokens: {
+        value: [{uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T11:00:00.000Z'}],
+      },
+    },
+    'warning',
+    /1 token of 1 has expired.* default\/.*: \/pods\/uid-1\/token expired at 2026-11-27T11:00/,
+  ],
+  ['security/tokens', {podTokens: unread}, 'skipped', /permission denied/],
   ['time/api-server', withApiServer({receivedAt: '2026-11-27T12:01:00.000Z'}), 'warning', /59s ahead of/],
   ['time/api-server', withApiServer({receivedAt: '2026-11-27T11:59:00.000Z'}), 'warning', /60s behind/],
   [

@@ -67,6 +67,10 @@ export const ADDRESS_CHECKS: readonly Check[] = [
           : `${server}: ${ms.value} ms`,
       );
       if (silent.length === 0) return ok(details.join(', '));
+      if (silent.every(({overTcp}) => overTcp === true)) {
+        const text = details.join(', ');
+        return silent.length === nameServers.length ? skipped(text) : ok(text);
+      }
       const remedy = silent.map(({server}) => `dig @${shellQuote(server)} . NS`);
       return silent.length === nameServers.length
         ? failure('no name server of the node answers', {details, remedy})

@@ -2,10 +2,16 @@ import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {humanSize} from '../../../format/human-size.js';
 import {failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
-import type {DiskFacts} from '../node-snapshot.js';
+import type {DiskFacts, DiskHistory, DiskSample} from '../node-snapshot.js';
 
 /** Multiple of the available share at which a kubelet evicts pods by default, from which on it is a warning. */
 const SOON = 2;
+/** Share of the space below which a kubelet evicts pods by default (nodefs.available). */
+const EVICTION_SHARE = 0.1;
+const HOUR_MS = 60 * 60 * 1000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+/** Time until an eviction from which on it is a warning. */
+const FULL_SOON_MS = 3 * 24 * HOUR_MS;
 /** Size of a log file that does not rotate: ten times the kubelet's containerLogMaxSize. */
 const LARGE_LOG_BYTES = 100 * 1024 * 1024;
 
@@ -18,7 +24,7 @@ export const DISK_CHECKS: readonly Check[] = [
     title: 'available space',
     examine: ({disks}) =>
       judgeDisks(disks, {
-        limit: 0.1,
+        limit: EVICTION_SHARE,
         what: 'space',
         measure: ({bytes, availableBytes}) => [availableBytes, bytes],
         format: (free) => humanSize(free, 3),
@@ -33,6 +39,25 @@ export const DISK_CHECKS: readonly Check[] = [
         what: 'inodes',
         measure: ({inodes, freeInodes}) => [freeInodes, inodes],
         format: (free) => `${free} inodes`,
+      }),
+  },
+  {
+    id: 'disk/growth',
+    title: 'growth of what is stored',
+    examine: ({disks, diskHistory, takenAt}) =>
+      judge([diskHistory], (history) => {
+        const grown = disks.flatMap((disk) => growthOf(disk, history, Date.parse(takenAt)) ?? []);
+        if (grown.length === 0) return skipped('there is no run between one hour and a week ago');
+        const bad = grown.filter(({msLeft}) => msLeft < FULL_SOON_MS);
+        if (bad.length === 0) return ok(`space for ${FULL_SOON_MS / HOUR_MS / 24} days or more at this rate`);
+        const soonest = Math.min(...bad.map(({msLeft}) => msLeft));
+        return warning(
+          `a kubelet evicts pods in about ${counted(Math.max(1, Math.round(soonest / HOUR_MS)), 'hour')} at this rate`,
+          {
+            details: bad.map(({line}) => line),
+            remedy: [{kcri: ['system', 'df']}, {kcri: ['system', 'prune']}],
+          },
+        );
       }),
   },
   {
@@ -101,6 +126,31 @@ export const DISK_CHECKS: readonly Check[] = [
 ];
 
 type Space = Extract<DiskFacts['space'], {readonly value: unknown}>['value'];
+
+/** Growth of what is stored on a disk. */
+interface Growth {
+  readonly line: string;
+  /** Time until the space is below EVICTION_SHARE, in ms; infinite if it does not shrink. */
+  readonly msLeft: number;
+}
+
+/**
+ * Compares the space with that of the earliest run of the last week. Undefined without one that is an hour old, and for a disk on
+ * which pods are evicted already.
+ */
+function growthOf({use, path, space}: DiskFacts, history: DiskHistory, nowMs: number): Growth | undefined {
+  if ('error' in space) return undefined;
+  const ageOf = ({at}: DiskSample): number => nowMs - Date.parse(at);
+  const earlier = (history[path] ?? []).find((sample) => ageOf(sample) <= WEEK_MS);
+  const left = space.value.availableBytes - EVICTION_SHARE * space.value.bytes;
+  if (earlier === undefined || ageOf(earlier) < HOUR_MS || left <= 0) return undefined;
+  const stored = earlier.availableBytes - space.value.availableBytes;
+  const hours = Math.round(ageOf(earlier) / HOUR_MS);
+  return {
+    line: `${path} (${use}): ${humanSize(Math.max(0, stored), 3)} more in ${counted(hours, 'hour')}`,
+    msLeft: stored <= 0 ? Infinity : (left / stored) * ageOf(earlier),
+  };
+}
 
 /** Property of a disk that a check judges. */
 interface DiskLimit {

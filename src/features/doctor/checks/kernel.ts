@@ -78,6 +78,20 @@ export const KERNEL_CHECKS: readonly Check[] = [
       }),
   },
   {
+    id: 'kernel/overlay',
+    title: 'file systems below the layers of containers',
+    examine: (snapshot) =>
+      logged(snapshot, /^overlayfs: (?:upper fs needs to support d_type|filesystem on .* not supported)/, {
+        none: 'overlay reports none that it cannot use in the last 24 hours',
+        some: () => 'overlay cannot use the file system of the layers',
+        remedy: [
+          'findmnt -T /var/lib/containerd -o TARGET,FSTYPE,OPTIONS',
+          'use ext4, or make xfs with "mkfs.xfs -n ftype=1": xfs_info shows ftype',
+        ],
+        isFailure: true,
+      }),
+  },
+  {
     id: 'kernel/files',
     title: 'open files',
     examine: (snapshot) =>

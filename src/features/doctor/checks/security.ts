@@ -1,3 +1,4 @@
+import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {failure, judge, ok, warning, type Check} from '../check.js';
 import {isMissing, valueOf} from '../fact.js';
@@ -51,6 +52,31 @@ export const SECURITY_CHECKS: readonly Check[] = [
             })
           : ok(`${answer.url} does not list pods`),
       ),
+  },
+  {
+    id: 'security/tokens',
+    title: 'ServiceAccount tokens of pods',
+    examine: ({podTokens, runtime: {sandboxes}, takenAt}) =>
+      judge([podTokens, sandboxes], (tokens, pods) => {
+        const names = new Map(pods.map(({uid, namespace, name}) => [uid, `${namespace}/${name}`]));
+        const ofPods = tokens.flatMap((token) => {
+          const pod = names.get(token.uid);
+          return pod === undefined ? [] : [{...token, pod}];
+        });
+        const expired = ofPods.filter(({expiresAt}) => Date.parse(expiresAt) < Date.parse(takenAt));
+        if (expired.length === 0) return ok(`${counted(ofPods.length, 'token')}, none has expired`);
+        return warning(
+          `${counted(expired.length, 'token')} of ${ofPods.length} ${expired.length === 1 ? 'has' : 'have'} expired: ` +
+            'the kubelet does not renew them, and the API server refuses these pods',
+          {
+            details: expired.map(({pod, path, expiresAt}) => `${pod}: ${path} expired at ${expiresAt}`),
+            remedy: [
+              'look in the log of the kubelet for TokenRequest, such as with "journalctl -u kubelet"',
+              ...expired.slice(0, 3).map(({pod}) => ({kcri: ['why', pod]})),
+            ],
+          },
+        );
+      }),
   },
   {
     id: 'security/apparmor',

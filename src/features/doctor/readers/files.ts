@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
-import {readKernelLog} from '../../why/snapshot/kernel-log.js';
+import type {KernelRecord} from '../../why/snapshot/kernel-log.js';
 import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
 import type {
   CniFacts,
@@ -140,13 +140,16 @@ export async function readDisks(
 
 /** Messages of the kernel that report a problem. */
 const PROBLEM =
-  /Killed process \d+|blocked for more than \d+ seconds|EXT4-fs error|XFS .*(?:[Cc]orruption|I\/O error)|BTRFS.*error|I\/O error, dev|table full, dropping packet|soft lockup|Kernel panic|Remounting filesystem read-only|cgroup: fork rejected/;
+  /Killed process \d+|blocked for more than \d+ seconds|EXT4-fs error|XFS .*(?:[Cc]orruption|I\/O error)|BTRFS.*error|I\/O error, dev|table full, dropping packet|soft lockup|Kernel panic|Remounting filesystem read-only|cgroup: fork rejected|overlayfs: (?:upper fs (?:needs to support d_type|does not support)|filesystem on .* not supported as upperdir)/;
 const MAX_PROBLEMS = 200;
 const MAX_TEXT = 160;
 
 /** Reads the problems in the kernel's log. Throws a system error if it cannot be read. */
-export function readKernelProblems(bootedAtMs: number): readonly KernelProblem[] {
-  return readKernelLog()
+export function kernelProblems(
+  records: readonly KernelRecord[],
+  bootedAtMs: number,
+): readonly KernelProblem[] {
+  return records
     .filter(({text}) => PROBLEM.test(text))
     .slice(-MAX_PROBLEMS)
     .map(({micros, text}) => ({

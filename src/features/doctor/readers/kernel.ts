@@ -14,6 +14,7 @@ export async function readKernel(node: FileReader): Promise<KernelFacts> {
   const packed = await node.onNode(
     async () => gunzipSync(await readFile('/proc/config.gz'), {maxOutputLength: MAX_BYTES}).toString(),
     '/proc/config.gz',
+    async (probe) => await (await import('./remote-probes.js')).remoteKernelConfig(probe),
   );
   if ('value' in packed) return {config: mapFact(packed, parseKernelConfig)};
   const places = [`/boot/config-${release}`, `/lib/modules/${release}/config`];

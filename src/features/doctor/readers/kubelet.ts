@@ -62,7 +62,11 @@ export async function readKubelet(
     lastFlagValue(kubelet.argv, 'cert-dir') ??
     join(lastFlagValue(kubelet.argv, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
   const ask = async (url: string): Promise<Fact<HttpAnswer>> =>
-    await node.onNode(async () => await answerOf(url, signal), url);
+    await node.onNode(
+      async () => await answerOf(url, signal),
+      url,
+      async (probe) => await (await import('./remote-probes.js')).remoteHttpAnswer(url, probe),
+    );
   const config = await readConfig(configPath, node);
   const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
   const [healthz, anonymous, readOnly, listeners, apiServer, certificates] = await Promise.all([
@@ -91,10 +95,9 @@ async function readListeners(
   );
   const [first] = texts;
   if (first !== undefined && 'error' in first) return first;
-  const open = new Set(
-    parseListeningSockets(...texts.map((text) => valueOf(text) ?? '')).map(({port}) => port),
-  );
-  const taken = ports.filter((port) => open.has(port));
+  const sockets = parseListeningSockets(...texts.map((text) => valueOf(text) ?? ''));
+  const open = sockets.filter(({port}) => ports.includes(port));
+  const taken = ports.filter((port) => open.some((socket) => socket.port === port));
   if (taken.length === 0) return {value: []};
   return await node.onNode(
     async () =>
@@ -105,6 +108,7 @@ async function readListeners(
         }),
       ),
     `owner of port ${taken.join(' and ')}`,
+    async (probe) => await (await import('./remote-probes.js')).remotePortOwners(open, probe),
   );
 }
 

@@ -119,10 +119,20 @@ export async function askNameServers(
   return await Promise.all(
     servers.slice(0, MAX_NAME_SERVERS).map(async (server) => {
       const start = clock.monotonic();
-      const answered = await node.onNode(async () => {
-        await ask(server, signal);
-      }, server);
-      return {server, ms: mapFact(answered, () => Math.round(clock.monotonic() - start))};
+      const asked = {overTcp: false};
+      const answered = await node.onNode(
+        async () => {
+          await ask(server, signal);
+        },
+        server,
+        async (probe) => {
+          asked.overTcp = true;
+          const {askNameServerOverTcp} = await import('./remote-probes.js');
+          await askNameServerOverTcp(server, probe);
+        },
+      );
+      const ms = mapFact(answered, () => Math.round(clock.monotonic() - start));
+      return {server, ms, ...(asked.overTcp && {overTcp: true})};
     }),
   );
 }

@@ -14,5 +14,5 @@ export async function openFileReader(
     return await LocalFileReader.open(signal);
   }
   const {RemoteFileReader} = await import('./remote-file-reader.js');
-  return await RemoteFileReader.open(await remote.node.files(), signal);
+  return await RemoteFileReader.open(remote.node, signal);
 }

@@ -1,11 +1,13 @@
 import {abortable} from '../../../base/async/abortable.js';
 import {SystemError} from '../../../base/errors.js';
+import type {RemoteNode} from '../../../remote/remote-node.js';
 import type {SftpClient} from '../../../remote/sftp/sftp-client.js';
 import {createRemoteFiles} from '../../why/snapshot/node-files.js';
 import {mapFact, readFact, type Fact} from '../fact.js';
 import type {DiskFacts, FileFacts, MountFacts} from '../node-snapshot.js';
 import {MAX_TEXT_BYTES, type FileReader} from './file-reader.js';
 import {MAX_MOUNT_BYTES, parseMounts} from './local-file-reader.js';
+import type {RemoteProbe} from './remote-probes.js';
 
 /** Types of files in st_mode. */
 const TYPE = 0o170_000;
@@ -18,29 +20,40 @@ const KINDS: Readonly<Record<number, FileFacts['kind']>> = {
 /** Reads files of a remote node through ssh. A file system of the node that hangs makes only its own reads unknown. */
 export class RemoteFileReader implements FileReader {
   readonly mounts: Fact<readonly MountFacts[]>;
+  readonly #node: RemoteNode;
   readonly #client: SftpClient;
   readonly #signal: AbortSignal;
 
-  private constructor(client: SftpClient, mounts: Fact<readonly MountFacts[]>, signal: AbortSignal) {
+  private constructor(
+    {node, client, signal}: {node: RemoteNode; client: SftpClient; signal: AbortSignal},
+    mounts: Fact<readonly MountFacts[]>,
+  ) {
+    this.#node = node;
     this.#client = client;
     this.mounts = mounts;
     this.#signal = signal;
   }
 
   /** Creates a reader whose reads end when the signal aborts. */
-  static async open(client: SftpClient, signal: AbortSignal): Promise<RemoteFileReader> {
+  static async open(node: RemoteNode, signal: AbortSignal): Promise<RemoteFileReader> {
+    const client = await node.files();
     const path = '/proc/self/mountinfo';
     const files = createRemoteFiles(async () => await Promise.resolve(client));
     const text = await readFact(async () => await abortable(files.read(path, MAX_MOUNT_BYTES), signal), path);
-    return new RemoteFileReader(client, mapFact(text, parseMounts), signal);
+    return new RemoteFileReader({node, client, signal}, mapFact(text, parseMounts));
   }
 
   async fact<T>(read: () => Promise<T>, subject = ''): Promise<Fact<T>> {
     return await readFact(async () => await abortable(read(), this.#signal), subject);
   }
 
-  async onNode<T>(_read: () => Promise<T>, subject: string): Promise<Fact<T>> {
-    return await Promise.resolve({error: `${subject}: only a program on the node can read it`});
+  async onNode<T>(
+    _read: () => Promise<T>,
+    subject: string,
+    remote?: (probe: RemoteProbe) => Promise<T>,
+  ): Promise<Fact<T>> {
+    if (remote === undefined) return {error: `${subject}: only a program on the node can read it`};
+    return await this.fact(async () => await remote({node: this.#node, signal: this.#signal}), subject);
   }
 
   async text(path: string, maxBytes = MAX_TEXT_BYTES): Promise<Fact<string>> {

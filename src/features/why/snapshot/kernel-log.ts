@@ -44,6 +44,14 @@ function readRecord(file: number, buffer: Buffer): number | undefined {
   }
 }
 
+/** Returns the records of a text with a line for each, such as a copy of /dev/kmsg. Pure. */
+export function parseKernelLog(text: string): readonly KernelRecord[] {
+  return text
+    .split('\n')
+    .slice(-MAX_RECORDS)
+    .flatMap((line) => parseRecord(line) ?? []);
+}
+
 function parseRecord(text: string): KernelRecord | undefined {
   const [, micros, message] = /^\d+,\d+,(\d+),[^;]*;([^\n]*)/.exec(text) ?? [];
   return message === undefined ? undefined : {micros: Number(micros), text: message};

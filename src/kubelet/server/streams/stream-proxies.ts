@@ -1,8 +1,9 @@
+import {createBackendDialOptions, resolveBackendAddress} from '../../../streaming/session/local-backend.js';
 import {dialSpdy} from '../../../streaming/spdy/dial-spdy.js';
 import type {KubeletRequest, UpgradedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
 import {acceptWebSocket} from '../../../http-server/accept-websocket.js';
-import {resolveBackendAddress, createBackendDialOptions, openBackend} from './streaming-backend.js';
+import {openBackend} from './streaming-backend.js';
 import {pipeDuplex} from './pipe-duplex.js';
 import type {StreamQuery} from './stream-query.js';
 import {translateStreams} from './stream-translator.js';

@@ -1,10 +1,9 @@
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
-import {networkInterfaces} from 'node:os';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
-import {isLoopback} from '../../../base/net/proxy-variable.js';
-import {parseStreamingAddress, type StreamingAddress} from '../../../streaming/session/streaming-address.js';
+import {createBackendDialOptions, resolveBackendAddress} from '../../../streaming/session/local-backend.js';
+import type {StreamingAddress} from '../../../streaming/session/streaming-address.js';
 import {connectSocket} from '../../../streaming/socket/connect-socket.js';
 import {readBoundedText} from '../../../streaming/session/read-bounded-text.js';
 import {StreamingError} from '../../../streaming/session/errors.js';
@@ -38,26 +37,6 @@ export interface StreamingBackendRequest {
 }
 
 /**
- * Returns the address of a streaming URL that a runtime returned. Throws StreamingError if the URL is invalid or the
- * address does not belong to this machine: kcri does not connect to other hosts.
- */
-export function resolveBackendAddress(url: string): StreamingAddress {
-  const address = parseStreamingAddress(url);
-  if (isThisMachine(address.host)) return address;
-  throw new StreamingError(`the runtime's streaming server ${joinHostPort(address)} is not on this machine`, {
-    hint: "let the runtime's streaming server listen on 127.0.0.1",
-  });
-}
-
-/**
- * Returns dial options that skip TLS verification, as crictl and the kubelet do: local servers have self-signed
- * certificates.
- */
-export function createBackendDialOptions(given: Pick<DialOptions, 'clock' | 'signal'>): DialOptions {
-  return {...given, tls: {insecure: true}, env: {}};
-}
-
-/**
  * Connects to the streaming URL that a runtime returned and requests the client's upgrade. Rejects with HttpError if
  * the server refuses, with StreamingError if the connection fails, or with the signal's reason.
  */
@@ -84,13 +63,6 @@ export async function openBackend(
   } finally {
     combined.removeEventListener('abort', destroy);
   }
-}
-
-function isThisMachine(host: string): boolean {
-  if (isLoopback(host)) return true;
-  return Object.values(networkInterfaces()).some((addresses) =>
-    addresses?.some(({address}) => address === host),
-  );
 }
 
 async function upgrade(
