@@ -34,6 +34,11 @@ export class CommandOutput {
     return this.#stderr;
   }
 
+  /** Standard error if something has used it: on a terminal, opening it takes a quarter of a short command. */
+  get openStderr(): Output | undefined {
+    return this.#stderr;
+  }
+
   /** True if standard output takes colors. */
   get colors(): boolean {
     return wantsColor(this.#context.env, this.stdout);

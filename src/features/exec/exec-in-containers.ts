@@ -120,7 +120,7 @@ async function runSync(
   if (isExecTimeoutResponse(response)) throw new ExecTimeoutError(command, flags.timeout);
   const {stdout, stderr, exitCode} = response;
   services.out.stdout.write(stdout);
-  services.out.stderr.write(stderr);
+  if (stderr.length > 0) services.out.stderr.write(stderr);
   return exitCode;
 }
 

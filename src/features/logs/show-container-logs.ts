@@ -1,8 +1,10 @@
 import {anySignal} from '../../base/async/any-signal.js';
+import {createDirectCalls} from '../../base/fs/direct-calls.js';
 import {ConfigError} from '../../base/errors.js';
 import {missingArgument} from '../../cli/flags/positional-arguments.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
+import {createLocalLogFiles} from '../../operations/logs/log-files.js';
 import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
 import type {LogSelection} from '../../operations/logs/log-selection.js';
 import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
@@ -131,6 +133,9 @@ async function prefixesOf({out}: OutputContext, names: readonly string[]): Promi
   return formatLogPrefixes(names, out.colors);
 }
 
+/** Calls on log files that need no other thread: those of two short logs. */
+const DIRECT_CALLS = 32;
+
 /** Number of last lines of each pod of a selector, as in kubectl. */
 const SELECTED_TAIL = 10;
 
@@ -157,7 +162,7 @@ async function show(
     strategy: await strategy.readStrategy(),
     clock: context.clock,
     signal,
-    files: await logFilesOf(services, report.info),
+    files: (await logFilesOf(services, report.info)) ?? createLocalLogFiles(createDirectCalls(DIRECT_CALLS)),
     onNotice: (text: string) => {
       report.info(`kcri: ${text}`);
     },

@@ -1,4 +1,20 @@
-import {close, constants, fstat, open, read, readdir, realpath, stat, type Stats} from 'node:fs';
+import {
+  close,
+  closeSync,
+  constants,
+  fstat,
+  fstatSync,
+  open,
+  openSync,
+  read,
+  readdir,
+  readdirSync,
+  readSync,
+  realpath,
+  realpathSync,
+  stat,
+  statSync,
+} from 'node:fs';
 import type {Clock} from '../../base/clock.js';
 import {SystemError, unlessRoot} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
@@ -60,81 +76,113 @@ export function irregularLogError(path: string): SystemError {
   });
 }
 
+/**
+ * Returns access to the log files of this machine. Calls are made in the threads of Node.js, so that a file system that
+ * hangs does not block signals, unless `mayCallDirectly` allows the next one on this thread.
+ */
+export function createLocalLogFiles(mayCallDirectly: () => boolean): LogFiles {
+  const call: FileCall = async (direct, begin) => {
+    if (mayCallDirectly()) return direct();
+    return await new Promise((resolve, reject) => {
+      // node:fs/promises takes a twentieth of the time of `logs` to load.
+      begin((error, value) => {
+        if (error === null) resolve(value);
+        else reject(error);
+      });
+    });
+  };
+  return {
+    open: async (path) => await openFile(path, call),
+    stat: async (path) => {
+      const stats = await ifPresent(() =>
+        call(
+          () => statSync(path),
+          (done) => {
+            stat(path, done);
+          },
+        ),
+      );
+      return stats && {identity: identityOf(stats), size: stats.size};
+    },
+    list: async (directory) =>
+      await call(
+        () => readdirSync(directory),
+        (done) => {
+          readdir(directory, done);
+        },
+      ),
+    realpath: async (path) =>
+      await call(
+        () => realpathSync.native(path),
+        (done) => {
+          realpath.native(path, done);
+        },
+      ),
+    watch: (directories, clock) => new DirectoryWatcher(directories, clock),
+    hint: `logs are files on the node of the runtime; run kcri there${unlessRoot(', with permission to read them', '')}`,
+  };
+}
+
 /** Log files of this machine. */
-export const LOCAL_LOG_FILES: LogFiles = {
-  open: async (path) => openedFile(await openChecked(path)),
-  stat: async (path) => {
-    const stats = await ifPresent(() =>
-      result<Stats>((done) => {
-        stat(path, done);
-      }),
-    );
-    return stats && {identity: identityOf(stats), size: stats.size};
-  },
-  list: async (directory) =>
-    await result<string[]>((done) => {
-      readdir(directory, done);
-    }),
-  realpath: async (path) =>
-    await result<string>((done) => {
-      realpath.native(path, done);
-    }),
-  watch: (directories, clock) => new DirectoryWatcher(directories, clock),
-  hint: `logs are files on the node of the runtime; run kcri there${unlessRoot(', with permission to read them', '')}`,
-};
+export const LOCAL_LOG_FILES: LogFiles = createLocalLogFiles(() => false);
+
+/** Makes a call on this thread or begins it in another. Resolves with its result. */
+type FileCall = <T>(
+  direct: () => T,
+  begin: (done: (error: Error | null, value: T) => void) => void,
+) => Promise<T>;
 
 /** Device number of /dev/null, which is accepted as an empty log. */
 const NULL_DEVICE = 0x103;
 
 const identityOf = ({dev, ino}: {readonly dev: number; readonly ino: number}): string => `${dev}:${ino};`;
 
-function openedFile(file: number): OpenLogFile {
+async function openFile(path: string, call: FileCall): Promise<OpenLogFile> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const file = await call(
+    () => openSync(path, flags),
+    (done) => {
+      open(path, flags, done);
+    },
+  );
+  const statsOf = async () =>
+    await call(
+      () => fstatSync(file),
+      (done) => {
+        fstat(file, done);
+      },
+    );
+  const closeFile = async () => {
+    await call<undefined>(
+      () => {
+        closeSync(file);
+        return undefined;
+      },
+      (done) => {
+        close(file, (error) => {
+          done(error ?? null, undefined);
+        });
+      },
+    );
+  };
+  const stats = await statsOf();
+  const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && stats.rdev !== NULL_DEVICE);
+  if (stats.isFIFO() || isDevice) {
+    await closeFile();
+    throw irregularLogError(path);
+  }
   return {
     state: async () => {
-      const stats = await statsOf(file);
-      return {identity: identityOf(stats), size: stats.size};
+      const now = await statsOf();
+      return {identity: identityOf(now), size: now.size};
     },
     readAt: async (into, position) =>
-      await result<number>((done) => {
-        read(file, into, 0, into.length, position, done);
-      }),
-    close: async () => {
-      await closed(file);
-    },
+      await call(
+        () => readSync(file, into, 0, into.length, position),
+        (done) => {
+          read(file, into, 0, into.length, position, done);
+        },
+      ),
+    close: closeFile,
   };
-}
-
-async function openChecked(path: string): Promise<number> {
-  const file = await result<number>((done) => {
-    open(path, constants.O_RDONLY | constants.O_NONBLOCK, done);
-  });
-  const stats = await statsOf(file);
-  const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && stats.rdev !== NULL_DEVICE);
-  if (!stats.isFIFO() && !isDevice) return file;
-  await closed(file);
-  throw irregularLogError(path);
-}
-
-async function statsOf(file: number): Promise<Stats> {
-  return await result<Stats>((done) => {
-    fstat(file, done);
-  });
-}
-
-async function closed(file: number): Promise<void> {
-  await result<undefined>((done) => {
-    close(file, (error) => {
-      done(error ?? null, undefined);
-    });
-  });
-}
-
-/** Resolves with the result of a call of node:fs: node:fs/promises takes a twentieth of the time of `logs` to load. */
-async function result<T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    call((error, value) => {
-      if (error === null) resolve(value);
-      else reject(error);
-    });
-  });
 }

@@ -6,7 +6,12 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
-import {LOCAL_LOG_FILES, type LogFiles, type OpenLogFile} from '../../../src/operations/logs/log-files.js';
+import {
+  createLocalLogFiles,
+  LOCAL_LOG_FILES,
+  type LogFiles,
+  type OpenLogFile,
+} from '../../../src/operations/logs/log-files.js';
 import {LogSource} from '../../../src/operations/logs/log-source.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
@@ -312,6 +317,26 @@ describe('follow', () => {
       controller.abort(reason);
     };
     await expect(follow([step], {signal: controller.signal})).rejects.toBe(reason);
+  });
+});
+
+describe('files of this machine that are read on its thread', () => {
+  const files = createLocalLogFiles(() => true);
+
+  test('give the same lines and errors', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b'));
+    expect(await read({files})).toEqual(await read({files: LOCAL_LOG_FILES}));
+    const missing = `${path}.missing`;
+    expect(await files.stat(missing)).toBeUndefined();
+    expect(await files.stat(path)).toEqual(await LOCAL_LOG_FILES.stat(path));
+    expect(await files.realpath(path)).toBe(await LOCAL_LOG_FILES.realpath(path));
+    const failure = async (of: LogFiles): Promise<unknown> =>
+      await of.open(missing).catch((error: unknown) => error);
+    expect(await failure(files)).toEqual(await failure(LOCAL_LOG_FILES));
+  });
+
+  test('are checked to be regular', async () => {
+    await expect(files.open('/dev/zero')).rejects.toThrow('is not a regular file');
   });
 });
 
