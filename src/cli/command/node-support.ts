@@ -26,7 +26,7 @@ export async function checkNodes(
     dialect.checkUsage(() => {
       throw archiveFile(first) === undefined
         ? new UsageError(`"${name}" takes only one --runtime-endpoint`, {
-            hint: 'get pods, describe, ps, pods, images, stats, statsp, top, why and doctor take several',
+            hint: 'get pods, describe, ps, pods, images, stats, statsp, top, ui, why and doctor take several',
           })
         : new UsageError(`"${name}" takes only one --from`, {
             hint: 'get pods, get events, describe, ps, pods, stats, statsp, why and doctor take several',

@@ -143,7 +143,7 @@ test.each([[['exec', 'web', 'ls']], [['logs', 'web']], [['get', 'all']], [['stop
     const {kcri, flags, here} = await startNodes();
     const {stderr, exitCode} = await kcri([...flags, ...args]);
     expect(stderr).toMatch(
-      /^kcri: ".*" takes only one --runtime-endpoint\nhint: get pods, describe, ps, pods, images, stats, statsp, top, why and doctor take several/,
+      /^kcri: ".*" takes only one --runtime-endpoint\nhint: get pods, describe, ps, pods, images, stats, statsp, top, ui, why and doctor take several/,
     );
     expect([exitCode, here.calls]).toEqual([1, []]);
   },

@@ -113,7 +113,8 @@ export class NodeGauge {
     const nowMs = context.clock.monotonic();
     if (nowMs - this.#disksAtMs < DISK_PAUSE_MS) return this.#disks;
     this.#disksAtMs = nowMs;
-    const paths = [...new Set([...(await this.#imagePaths()), settings.rootDir, KUBELET_ROOT_DIR, '/'])];
+    const images = await this.#imagePaths();
+    const paths = [...new Set(['/', KUBELET_ROOT_DIR, settings.rootDir, ...images])];
     const spaces = await Promise.all(paths.map(async (path) => valueOf(await files.space(path))));
     const disks = spaces.flatMap((space, index): readonly UiDisk[] => {
       if (space === undefined) return [];

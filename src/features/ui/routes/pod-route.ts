@@ -1,4 +1,4 @@
-import {escapeToLine} from '../../../format/escape-controls.js';
+import {escapeControls, escapeToLine} from '../../../format/escape-controls.js';
 import {PodReader} from '../../pods/pod-reader.js';
 import type {LiveFeed} from '../live/live-feed.js';
 import type {UiSnapshot, UiTarget} from '../live/ui-sampler.js';
@@ -70,5 +70,5 @@ async function readTimeline(
   });
   if (timelines.every(({phases}) => phases.length === 0))
     return {missing: 'nothing is known about the life of this pod'};
-  return {svg: formatSvg(timelines, medians)};
+  return {svg: escapeControls(formatSvg(timelines, medians))};
 }
