@@ -3,10 +3,11 @@ import {readFileSync} from 'node:fs';
 import {realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
-import {hasErrno, messageOf, rethrowUnexpected, SystemError, unlessRoot} from '../../../base/errors.js';
+import {hasErrno, rethrowUnexpected, SystemError, unlessRoot} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
+import {runMountCommand} from './mount-command.js';
 import type {MountPropagationMode} from '../../../api/types/v1-pod.js';
 
 /** Filesystems of volumes. */
@@ -21,8 +22,11 @@ export interface Mounter {
   list(): Promise<readonly MountPoint[]>;
   /** Mounts a filesystem; `options` are those of `mount -o`. */
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
-  /** Mounts `server:path` of an NFS server with mount.nfs(8); rejects with the kubelet's message. */
-  mountNfs(source: string, path: string, options: readonly string[]): Promise<void>;
+  /**
+   * Mounts `server:path` of an NFS server with mount.nfs(8). Rejects with the kubelet's message, and with the signal's reason, when
+   * the program has ended.
+   */
+  mountNfs(source: string, path: string, options: readonly string[], signal?: AbortSignal): Promise<void>;
   /** Mounts the filesystem of a block device; rejects with the kubelet's message. */
   mountDevice(device: string, path: string, fileSystem: string, options: readonly string[]): Promise<void>;
   /** Adds options such as `ro` to a bind mount. */
@@ -68,17 +72,13 @@ export const systemMounter: Mounter = {
       ...['--', DEVICES[fileSystem], path],
     ]);
   },
-  mountNfs: async (source, path, options) => {
-    await runAsKubelet(['-t', 'nfs', ...optionArgs(options), source, path], (output) =>
-      /bad option|helper program|unknown filesystem type/.test(output)
-        ? 'mount.nfs(8) is missing: install nfs-common (Debian) or nfs-utils (RHEL)'
-        : undefined,
-    );
+  mountNfs: async (source, path, options, signal) => {
+    const args = ['-t', 'nfs', ...optionArgs(options), source, path];
+    await runMountCommand(args, {toHint: nfsHint, signal});
   },
   mountDevice: async (device, path, fileSystem, options) => {
-    await runAsKubelet(['-t', fileSystem, ...optionArgs(options), device, path], (output) =>
-      hintFor(output, path),
-    );
+    const args = ['-t', fileSystem, ...optionArgs(options), device, path];
+    await runMountCommand(args, {toHint: (output) => hintFor(output, path)});
   },
   remountBind: async (path, options) => {
     const all = ['remount', 'bind', ...options].join(',');
@@ -113,9 +113,6 @@ export const systemMounter: Mounter = {
   },
 };
 
-/** Time after which mount(8) is ended, in ms: mount.nfs(8) tries for two minutes, and a journal may be long. */
-const MOUNT_TIMEOUT_MS = 600_000;
-
 /** Time after which umount(8) is ended and a forced unmount is tried, in ms (unMountTimeout of the NFS plugin). */
 const UNMOUNT_TIMEOUT_MS = 60_000;
 
@@ -145,38 +142,17 @@ async function run(
   }
 }
 
+/** Returns what an NFS mount needs that the output says is missing. */
+function nfsHint(output: string): string | undefined {
+  if (/unknown filesystem type|No such device|not supported by kernel/i.test(output))
+    return 'the kernel has no NFS client, or mount.nfs(8) is missing: load the module "nfs", and install nfs-common (Debian) or nfs-utils (RHEL)';
+  return /bad option|helper program/.test(output)
+    ? 'mount.nfs(8) is missing: install nfs-common (Debian) or nfs-utils (RHEL)'
+    : undefined;
+}
+
 function optionArgs(options: readonly string[]): readonly string[] {
   return options.length === 0 ? [] : ['-o', options.join(',')];
-}
-
-/**
- * Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils).
- * `toHint` returns a hint for an output.
- */
-async function runAsKubelet(
-  args: readonly string[],
-  toHint: (output: string) => string | undefined,
-): Promise<void> {
-  try {
-    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}, timeout: MOUNT_TIMEOUT_MS});
-  } catch (cause) {
-    rethrowUnexpected(cause);
-    const {code = '', stderr = ''} = cause as {readonly code?: number | string; readonly stderr?: string};
-    const reason = wasKilled(cause) ? `no end after ${MOUNT_TIMEOUT_MS / 1000} s` : exitReason(code, cause);
-    const lines = [
-      `mount failed: ${reason}`,
-      'Mounting command: mount',
-      `Mounting arguments: ${args.join(' ')}`,
-    ];
-    throw new SystemError([...lines, `Output: ${stderr}`, ''].join('\n'), {
-      cause,
-      hint: toHint(stderr),
-    });
-  }
-}
-
-function exitReason(code: number | string, cause: unknown): string {
-  return typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
 }
 
 /** Returns the message of the program, such as `umount: /x: target is busy.`, without program, path and period. */

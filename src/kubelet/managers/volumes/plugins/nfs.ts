@@ -16,7 +16,7 @@ export const nfs: VolumePlugin<NFSVolumeSource> = {
   readOnly: false,
   keepsLabels: () => true,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
-  setUp: async ({node, mounter}, volume) => {
+  setUp: async ({node, mounter}, volume, signal) => {
     const path = podVolumeDir(node, PLUGIN, volume);
     // Asks the kernel for its mounts, since files of an absent server cannot be read.
     if (await isMountPoint(path, mounter)) return;
@@ -24,7 +24,7 @@ export const nfs: VolumePlugin<NFSVolumeSource> = {
     await makeDirectoryPath(path, 0o750);
     try {
       const options = joinMountOptions(mountOptions, readOnly ? ['ro'] : []);
-      await mounter.mountNfs(remoteDirectory(source), path, options);
+      await mounter.mountNfs(remoteDirectory(source), path, options, signal);
     } catch (error) {
       if (await isMountPoint(path, mounter)) await mounter.unmount(path);
       await withFileErrors('removing', path, () => rmdir(path));

@@ -22,8 +22,8 @@ function recordingMounter(mounted: unknown[]): Mounter {
   return {
     ...systemMounter,
     list: async () => [],
-    mountNfs: async (...call) => {
-      mounted.push(call);
+    mountNfs: async (source, path, options) => {
+      mounted.push([source, path, options]);
     },
   };
 }

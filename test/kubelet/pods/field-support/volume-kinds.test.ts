@@ -1,0 +1,45 @@
+import {describe, expect, test} from 'vitest';
+import {describeFieldError} from '../../../../src/api/field-error.js';
+import {volumeSource, type Volume} from '../../../../src/api/types/v1-volumes.js';
+import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
+import {aPod} from '../../../fakes/a-pod.js';
+
+const migrated = (driver: string): string =>
+  `Kubernetes mounts volumes of this kind with the CSI driver ${driver}; use a PersistentVolume`;
+const removed = (driver: string): string =>
+  `Kubernetes has removed volumes of this kind; use the CSI driver ${driver}`;
+const WITHOUT_DRIVER = 'Kubernetes has removed volumes of this kind, without a CSI driver in place of them';
+
+/** What the spec of a pod must use in place of kinds that kcri does not mount. */
+const REJECTED: Readonly<Record<string, string>> = {
+  awsElasticBlockStore: migrated('ebs.csi.aws.com'),
+  azureDisk: migrated('disk.csi.azure.com'),
+  azureFile: migrated('file.csi.azure.com'),
+  cephfs: removed('cephfs.csi.ceph.com'),
+  cinder: migrated('cinder.csi.openstack.org'),
+  fc: 'kcri does not attach Fibre Channel volumes; use a CSI driver of the storage',
+  flexVolume: 'kcri does not call FlexVolume plugins, which are deprecated; use a CSI driver of the storage',
+  flocker: WITHOUT_DRIVER,
+  gcePersistentDisk: migrated('pd.csi.storage.gke.io'),
+  gitRepo: 'Kubernetes has disabled gitRepo volumes',
+  glusterfs: WITHOUT_DRIVER,
+  iscsi: 'kcri does not attach iSCSI volumes; use a CSI driver such as iscsi.csi.k8s.io',
+  photonPersistentDisk: WITHOUT_DRIVER,
+  portworxVolume: migrated('pxd.portworx.com'),
+  quobyte: removed('csi.quobyte.com'),
+  rbd: removed('rbd.csi.ceph.com'),
+  scaleIO: removed('csi-vxflexos.dellemc.com'),
+  storageos: WITHOUT_DRIVER,
+  vsphereVolume: migrated('csi.vsphere.vmware.com'),
+};
+
+describe('a volume in the spec of a pod', () => {
+  test.each(Object.keys(volumeSource.fields))('of the kind %s is mounted, or says what to use', (kind) => {
+    const volume = {name: 'v', [kind]: {}} as Volume;
+    const problems = unsupportedFields(aPod({volumes: [volume]})).map(describeFieldError);
+    const reason = REJECTED[kind];
+    expect(problems).toEqual(
+      reason === undefined ? [] : [`spec.volumes[0].${kind}: Forbidden: not supported by kcri: ${reason}`],
+    );
+  });
+});
