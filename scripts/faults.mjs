@@ -27,7 +27,9 @@ const {values} = parseArgs({
 const GOLDEN = fileURLToPath(new URL('../test/golden/', import.meta.url));
 
 /** Cases of pods with CSI volumes, by what happens after a kill (test/faults/volumes). */
-const VOLUME_CASES = ['restart', 'deleted', 'driver', 'reboot'].map((aftermath) => `volumes ${aftermath}`);
+const VOLUME_CASES = ['restart', 'deleted', 'driver', 'reboot', 'lost'].map(
+  (aftermath) => `volumes ${aftermath}`,
+);
 
 /** Returns all cases, the longest first. */
 function listCases() {

@@ -31,6 +31,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     ['a device was bound', /^spawn mount$/, {aftermath: 'reboot'}],
     ['a volume was unstaged', /^rmdir .*\/globalmount$/, {aftermath: 'driver'}],
     ['a container was started', /^startContainer/, {aftermath: 'deleted'}],
+    ['a sandbox was stopped', /^stopPodSandbox/, {aftermath: 'lost'}],
   ])('lose nothing if the kubelet is killed before %s', async (_what, pattern, point) => {
     const killBeforeStep = whole.steps?.findIndex((step) => pattern.test(step)) ?? -1;
     expect(killBeforeStep).toBeGreaterThan(0);

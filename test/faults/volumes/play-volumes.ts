@@ -162,9 +162,15 @@ class VolumePlay {
     await this.#untilNothingIsLeft();
   }
 
+  /** Whether the manifests of all pods are removed after a kill. */
+  get #removesPods(): boolean {
+    const {aftermath} = this.#options.point;
+    return aftermath === 'deleted' || aftermath === 'lost';
+  }
+
   /** Reports whether the containers of a pod run, or need not because all pods were removed after a kill. */
   #isRunning(pod: string): boolean {
-    if (this.#wasKilled && this.#options.point.aftermath === 'deleted') return true;
+    if (this.#wasKilled && this.#removesPods) return true;
     const containers = (this.#fake?.containers ?? []).filter(({state}) => state === 'CONTAINER_RUNNING');
     return containers.some(({config}) => config.labels['io.kubernetes.pod.name'] === `${pod}-goldennode`);
   }
@@ -257,10 +263,18 @@ class VolumePlay {
   /** Starts another kubelet after what happens in between. */
   async #succeed(): Promise<void> {
     const {aftermath} = this.#options.point;
-    if (aftermath === 'deleted') for (const name of ['a', 'b', 'c']) await this.#remove(name);
+    if (aftermath === 'lost') await this.#loseState();
+    if (this.#removesPods) for (const name of ['a', 'b', 'c']) await this.#remove(name);
     if (aftermath === 'driver') this.#driver.restart();
     if (aftermath === 'reboot') await this.#reboot();
     if (!this.#isEnding) this.#start(Infinity);
+  }
+
+  /** Ends all containers, and removes what the runtime and kcri know of them. */
+  async #loseState(): Promise<void> {
+    this.#fake?.state.containers.clear();
+    this.#fake?.state.sandboxes.clear();
+    await rm(this.#path('root/kcri'), {recursive: true, force: true});
   }
 
   async #reboot(): Promise<void> {
@@ -291,7 +305,7 @@ class VolumePlay {
   }
 
   async #put(name: string, manifest: string): Promise<void> {
-    if (this.#wasKilled && this.#options.point.aftermath === 'deleted' && name !== 'storage') return;
+    if (this.#wasKilled && this.#removesPods && name !== 'storage') return;
     await writeFile(this.#path(`${name}.json`), manifest);
     await rename(this.#path(`${name}.json`), this.#path(`manifests/${name}.json`));
   }

@@ -32,6 +32,8 @@ export const AFTERMATHS = [
   'driver',
   /** The node boots: nothing is mounted and nothing runs. */
   'reboot',
+  /** The state of kcri and of the runtime is lost, and all manifests: the directories of the pods are orphaned. */
+  'lost',
 ] as const;
 
 /** Name of what happens after a kill. */
@@ -65,7 +67,7 @@ export function describeVolumePoint({fault, killBeforeStep, killIn, aftermath}: 
 }
 
 /** Number of kills that each fault of the driver is combined with. */
-const KILLS_OF_FAULT = 6;
+const KILLS_OF_FAULT = 4;
 
 /**
  * Returns the points with an aftermath from a run without faults, which had `steps` steps and these calls of the driver: a kill
