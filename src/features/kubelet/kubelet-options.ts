@@ -99,7 +99,7 @@ export function measureNode(
     // As in a kubelet, the kernel does not notify of the memory of cgroup v2.
     readMemory:
       values.kernelMemcgNotification && node.node.cgroup.version === 1
-        ? async () => await signals.readMemory()
+        ? () => signals.readMemory()
         : undefined,
     readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
   };

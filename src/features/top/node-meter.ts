@@ -26,8 +26,8 @@ export class NodeMeter {
   }
 
   /** Returns the usage since the last call; of memory, what cannot be reclaimed. */
-  async measure(): Promise<NodeUsageView> {
-    const usage = await readUsage(this.#clock.now());
+  measure(): NodeUsageView {
+    const usage = readUsage(this.#clock.now());
     if (usage === undefined) return this.unknown;
     const before = this.#before;
     this.#before = usage;
@@ -47,9 +47,9 @@ export class NodeMeter {
   }
 }
 
-async function readUsage(nowMs: number): Promise<NodeUsage | undefined> {
+function readUsage(nowMs: number): NodeUsage | undefined {
   try {
-    return await readNodeUsage(nowMs);
+    return readNodeUsage(nowMs);
   } catch (error) {
     // In a container /proc may be incomplete.
     if (isSystemCallError(error)) return undefined;

@@ -144,7 +144,8 @@ export class TopController {
   async #sample(): Promise<void> {
     const {nodes, signal} = this.#options;
     try {
-      const [sampled, node] = await Promise.all([nodes.sample({isPatient: false}), this.#meter?.measure()]);
+      const node = this.#meter?.measure();
+      const sampled = await nodes.sample({isPatient: false});
       this.#take(sampled, node);
     } catch (error) {
       signal.throwIfAborted();

@@ -42,7 +42,7 @@ export interface NodePressureOptions {
    * Observes at least the node's memory: when it crosses a threshold, everything is observed at once. It is called whenever
    * `synchronize` is. Undefined to observe everything periodically only.
    */
-  readonly readMemory?: (() => Promise<SignalObservations>) | undefined;
+  readonly readMemory?: (() => SignalObservations) | undefined;
   /** Measures pods; a pod that cannot be measured is absent. */
   readonly readUsages: (
     pods: readonly Pod[],
@@ -107,7 +107,7 @@ export class NodePressureManager {
    */
   async synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {
     try {
-      if (!this.#isDue() && !(await this.#crossesThreshold())) return;
+      if (!this.#isDue() && !this.#crossesThreshold()) return;
       this.#nextAt = this.#options.clock.monotonic() + PERIOD_MS;
       this.#evicted = undefined;
       await this.#synchronize(active, signal);
@@ -126,11 +126,11 @@ export class NodePressureManager {
   }
 
   /** Reports whether another threshold of memory is met than at the last observation (UpdateThreshold). */
-  async #crossesThreshold(): Promise<boolean> {
+  #crossesThreshold(): boolean {
     const {readMemory} = this.#options;
     const thresholds = this.#thresholds?.filter(({signal}) => starvedResource(signal) === 'memory') ?? [];
     if (readMemory === undefined || this.#evicted !== undefined || thresholds.length === 0) return false;
-    const met = findMetThresholds(thresholds, await readMemory(), false);
+    const met = findMetThresholds(thresholds, readMemory(), false);
     return met.length !== findMetThresholds(thresholds, this.#observations, false).length;
   }
 

@@ -113,7 +113,7 @@ async function cadvisorMetrics(
 ): Promise<BufferedResponse> {
   const [provided, machine] = await Promise.all([readCriMetrics(options, signal), readMachineFacts()]);
   if (provided !== undefined) {
-    const measured = await readNodeUsage(options.clock.now());
+    const measured = readNodeUsage(options.clock.now());
     return metricsText(formatExposition([...collectMachineMetrics(measured, machine), ...provided]));
   }
   const [measured, filesystems] = await Promise.all([usage.read(signal), readNodeFilesystems()]);

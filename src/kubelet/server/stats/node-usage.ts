@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
 import {cpus} from 'node:os';
 import {isSystemCallError} from '../../../base/errors.js';
 import type {PsiData, PsiStats} from '../../../cri/index.js';
@@ -50,29 +50,27 @@ export function readNodeCpu(nowMs: number): CpuReading {
   return {timeNanos: BigInt(nowMs) * 1_000_000n, usedNanos: BigInt(usedMs) * 1_000_000n};
 }
 
-/** Reads the node's usage from /proc. Rejects with the system's error. */
-export async function readNodeUsage(nowMs: number): Promise<NodeUsage> {
+/**
+ * Reads the node's usage from /proc. Reading it never waits, and another thread would take longer. Throws the system's
+ * error.
+ */
+export function readNodeUsage(nowMs: number): NodeUsage {
   const {timeNanos, usedNanos} = readNodeCpu(nowMs);
-  const [memory, events, network, tasks, ...pressure] = await Promise.all([
-    readFile('/proc/meminfo', 'utf8'),
-    readFile('/proc/vmstat', 'utf8'),
-    readFile('/proc/net/dev', 'utf8'),
-    readTasks(),
-    readPressure('cpu'),
-    readPressure('memory'),
-    readPressure('io'),
-  ]);
-  const [cpu, mem, io] = pressure;
+  const events = readProc('vmstat');
   return {
     timeNanos,
     cpuNanos: usedNanos,
-    ...parseMemory(memory),
+    ...parseMemory(readProc('meminfo')),
     pageFaults: numberOf(events, 'pgfault'),
     majorPageFaults: numberOf(events, 'pgmajfault'),
-    interfaces: parseNetworkInterfaces(network),
-    ...tasks,
-    pressure: {cpu, memory: mem, io},
+    interfaces: parseNetworkInterfaces(readProc('net/dev')),
+    ...readTasks(),
+    pressure: {cpu: readPressure('cpu'), memory: readPressure('memory'), io: readPressure('io')},
   };
+}
+
+function readProc(file: string): string {
+  return readFileSync(`/proc/${file}`, 'utf8');
 }
 
 /**
@@ -115,20 +113,16 @@ export function parseNetworkInterfaces(text: string): readonly InterfaceUsage[] 
 }
 
 /** Reads the lower of pid_max and threads-max, and the number of tasks (rlimit_stats_linux.go). */
-async function readTasks(): Promise<Pick<NodeUsage, 'maxTasks' | 'tasks'>> {
-  const [pidMax, threadsMax, load] = await Promise.all(
-    ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max', '/proc/loadavg'].map((path) =>
-      readFile(path, 'utf8'),
-    ),
-  );
-  const [pids, threads] = [pidMax, threadsMax].map((text = '0') => BigInt(text.trim()));
-  const tasks = BigInt(/\/(\d+)/.exec(load ?? '')?.[1] ?? '0');
-  return {maxTasks: (pids ?? 0n) < (threads ?? 0n) ? (pids ?? 0n) : (threads ?? 0n), tasks};
+function readTasks(): Pick<NodeUsage, 'maxTasks' | 'tasks'> {
+  const pids = BigInt(readProc('sys/kernel/pid_max').trim());
+  const threads = BigInt(readProc('sys/kernel/threads-max').trim());
+  const tasks = BigInt(/\/(\d+)/.exec(readProc('loadavg'))?.[1] ?? '0');
+  return {maxTasks: pids < threads ? pids : threads, tasks};
 }
 
-async function readPressure(resource: 'cpu' | 'memory' | 'io'): Promise<PsiStats | undefined> {
+function readPressure(resource: 'cpu' | 'memory' | 'io'): PsiStats | undefined {
   try {
-    return parsePressure(await readFile(`/proc/pressure/${resource}`, 'utf8'));
+    return parsePressure(readProc(`pressure/${resource}`));
   } catch (error) {
     // The kernel has no PSI, or PSI is disabled.
     if (isSystemCallError(error)) return undefined;

@@ -75,8 +75,8 @@ export class UsageReader {
   async read(signal: AbortSignal): Promise<Usage> {
     const {runtime, clock, node: facts} = this.#options;
     const nowMs = clock.now();
-    const [node, system, groups] = await Promise.all([
-      readNodeUsage(nowMs),
+    const node = readNodeUsage(nowMs);
+    const [system, groups] = await Promise.all([
       readSystemContainers({node: facts, nowMs, startedAtMs: this.#startedAtMs}),
       fetchPodStats(runtime, signal),
     ]);

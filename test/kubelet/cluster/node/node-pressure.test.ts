@@ -40,7 +40,7 @@ class SimulatedNode {
   /** Makes the node report memory between the observations, as with kernelMemcgNotification. */
   notifying(): NodeMeasurement {
     const measurement = this.measurement();
-    const readMemory: NodeMeasurement['readMemory'] = async () => {
+    const readMemory: NodeMeasurement['readMemory'] = () => {
       this.memoryReads += 1;
       if (this.isBroken) throw new SystemError('no answer');
       const available = BigInt(this.available.get('memory.available') ?? 500);

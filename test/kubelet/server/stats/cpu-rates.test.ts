@@ -151,7 +151,7 @@ test('the used memory of the node is that of its root cgroup', () => {
 });
 
 test('the usage of the node is read from its kernel', async () => {
-  const usage = await readNodeUsage(1_700_000_000_000);
+  const usage = readNodeUsage(1_700_000_000_000);
   expect(usage.timeNanos).toBe(1_700_000_000_000_000_000n);
   expect(usage.memoryBytes).toBeGreaterThan(usage.workingSetBytes);
   expect(usage.pageFaults).toBeGreaterThan(usage.majorPageFaults);

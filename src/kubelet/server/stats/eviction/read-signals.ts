@@ -36,7 +36,7 @@ export class SignalReader {
     const nowMs = clock.now();
     const {imageFs, containerFs, layout} = await this.#filesystems.read(signal);
     const observations = new Map<EvictionSignal, SignalObservation>([
-      ...(await readProcesses(node, nowMs)),
+      ...readProcesses(node, nowMs),
       ...(await filesystemObservations('nodefs', node.rootDir)),
       ...(await filesystemObservations('imagefs', imageFs)),
       ...(await filesystemObservations('containerfs', containerFs)),
@@ -44,15 +44,15 @@ export class SignalReader {
     return {observations, layout};
   }
 
-  /** Reads only what changes in moments: memory and processes. Rejects with SystemError. */
-  async readMemory(): Promise<SignalObservations> {
+  /** Reads only what changes in moments: memory and processes. Throws the system's error. */
+  readMemory(): SignalObservations {
     const {node, clock} = this.#options;
-    return new Map(await readProcesses(node, clock.now()));
+    return new Map(readProcesses(node, clock.now()));
   }
 }
 
-async function readProcesses(node: SignalReaderOptions['node'], nowMs: number): Promise<Observations> {
-  return [...nodeObservations(await readNodeUsage(nowMs)), ...podsObservations(node, nowMs)];
+function readProcesses(node: SignalReaderOptions['node'], nowMs: number): Observations {
+  return [...nodeObservations(readNodeUsage(nowMs)), ...podsObservations(node, nowMs)];
 }
 
 type Observations = readonly (readonly [EvictionSignal, SignalObservation])[];

@@ -111,7 +111,7 @@ test('the memory of all pods is what the limit of their cgroup leaves', async ()
 
 test('memory is observed without the runtime and the filesystems', async () => {
   const {reader, calls} = await createReader(['']);
-  const observations = await reader.readMemory();
+  const observations = reader.readMemory();
   expect([...observations.keys()]).toEqual(['memory.available', 'pid.available']);
   expect(Number(observations.get('memory.available')?.capacity)).toBeCloseTo(totalmem(), -6);
   expect(calls.count).toBe(0);
