@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {FROM_FLAG} from '../cli/flags/flag-types.js';
 import {
   formatSorted,
   NO_HEADERS_FLAG,
@@ -24,6 +25,7 @@ export default class Info extends BaseCommand {
     "<%= config.bin %> info --template='{{range .runtimeHandlers}}{{.name}} {{end}}'",
   ];
   static override flags = {
+    ...FROM_FLAG,
     quiet: Flags.boolean({char: 'q', description: 'Omit runtime-specific info.'}),
     ...outputFlags(FORMATS),
     ...NO_HEADERS_FLAG,

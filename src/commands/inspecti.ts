@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {filterText, IMAGE_FILTER_FLAG} from '../features/containers/filter-flags.js';
-import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {INSPECT_FLAGS} from '../features/inspect/inspect-flags.js';
 import {imageArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../features/inspect/inspect-targets.js';
@@ -29,6 +29,7 @@ export default class Inspecti extends BaseCommand {
   static override args = imageArgs;
   static override flags = {
     ...INSPECT_FLAGS,
+    ...FROM_FLAG,
     ...nonEmptyFlags({
       name: Flags.string({
         helpValue: 'NAME',

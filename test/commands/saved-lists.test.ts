@@ -59,7 +59,7 @@ const withoutAges = (text: string): string =>
 
 // Proves: get images --from, describe --from, logs --from
 describe('a saved node shows elsewhere what it shows there', () => {
-  // Proves: inspect --from, inspectp --from, stats --from, statsp --from, get node --from, describe node --from, ps --from, pods --from, get pods --from, get events --from, get workloads --from, get all --from
+  // Proves: inspect --from, inspectp --from, info --from, inspecti --from, stats --from, statsp --from, get node --from, describe node --from, ps --from, pods --from, get pods --from, get events --from, get workloads --from, get all --from
   test.each([
     [['ps', '-a']],
     [['ps', '-a', '--pod=web', '--state=exited', '-o', 'json']],
@@ -85,6 +85,10 @@ describe('a saved node shows elsewhere what it shows there', () => {
     [['inspect', 'web', '-q', '-o', 'yaml']],
     [['inspectp']],
     [['inspectp', 'web', '-o', 'table']],
+    [['info', '-o', 'json']],
+    [['info', '-q', '-o', 'yaml']],
+    [['inspecti']],
+    [['inspecti', 'busybox', '-o', 'table']],
     [['statsp', '-o', 'json']],
     [['stats', '-a', '-p', 'web', '-o', 'json']],
   ])('%j', async (words) => {

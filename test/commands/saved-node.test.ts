@@ -57,7 +57,7 @@ describe('a saved node', () => {
   test('has at most a size, and says what it lacks', async () => {
     const {file, result} = await saveNode('--max-size', '1Ki');
     expect(result.stderr).toMatch(
-      /, without the logs of containers and the details of sandboxes and containers and the lists of the runtime and the Node object and .* and 1 unhealthy pod /,
+      /, without the logs of containers and the details of objects and the runtime and the lists of the runtime and the Node object and .* and 1 unhealthy pod /,
     );
     const answer = await elsewhere('why', '--from', file);
     expect(answer.stderr).toMatch(/; it lacks .*1 unhealthy pod\n$/);

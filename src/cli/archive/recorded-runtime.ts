@@ -39,11 +39,17 @@ export interface RuntimeRecording {
 /** Name of the part of an archive with the recording. */
 export const RUNTIME_PART = 'runtime';
 
-/** Verbose information of sandboxes and containers by ID, in an archive. */
+/** Verbose information by ID, in an archive; that of the runtime has the ID RUNTIME_ID. */
 export interface DetailsRecording {
   readonly sandboxes: Readonly<Record<string, VerboseInfo>>;
   readonly containers: Readonly<Record<string, VerboseInfo>>;
+  /** Absent in an archive of an older version, as `runtime` is. */
+  readonly images?: Readonly<Record<string, VerboseInfo>>;
+  readonly runtime?: Readonly<Record<string, VerboseInfo>>;
 }
+
+/** ID of the runtime in its part of the verbose information. */
+export const RUNTIME_ID = 'status';
 
 type VerboseInfo = Readonly<Record<string, string>>;
 
@@ -56,7 +62,21 @@ export function answersOf(node: SavedNode): RecordedAnswers {
   const runtime = (): RecordedRuntime => (opened ??= new RecordedRuntime(node));
   return {
     Version: () => runtime().response('Version', 'VersionResponse'),
-    Status: () => runtime().response('Status', 'StatusResponse'),
+    Status: ({verbose}) =>
+      withInfo(
+        runtime().response('Status', 'StatusResponse'),
+        runtime().info('runtime', RUNTIME_ID),
+        verbose,
+      ),
+    ImageStatus: ({image, verbose}) => {
+      const ref = image?.image ?? '';
+      const {images} = runtime().response('ListImages', 'ListImagesResponse');
+      const found = images.find(
+        ({id, repoTags, repoDigests}) => id === ref || repoTags.includes(ref) || repoDigests.includes(ref),
+      );
+      if (found === undefined) return {};
+      return withInfo({image: found, info: {}}, runtime().info('images', found.id), verbose);
+    },
     ListImages: () => runtime().response('ListImages', 'ListImagesResponse'),
     ListPodSandbox: ({filter}) => ({
       items: runtime()
@@ -187,6 +207,7 @@ class RecordedRuntime {
     if (!this.#node.has(DETAILS_PART)) return undefined;
     this.#details ??= this.#node.part(DETAILS_PART, 'verbose information', {inJson: true});
     const infos = this.#details[kind];
+    if (infos === undefined) return undefined;
     const info = isObject(infos) && Object.hasOwn(infos, id) ? infos[id] : undefined;
     if (!isObject(infos) || (info !== undefined && !isInfo(info)))
       throw this.#node.unusable('its verbose information has another form');

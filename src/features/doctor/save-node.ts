@@ -24,7 +24,7 @@ interface NodeParts {
   readonly why: WhySnapshot | {readonly error: string};
   /** Lists of the runtime, as `ps` and `pods` show them. */
   readonly runtime?: RuntimeRecording | {readonly error: string};
-  /** Verbose information of sandboxes and containers. */
+  /** Verbose information of sandboxes, containers, images and the runtime. */
   readonly details?: DetailsRecording;
   readonly logs?: LogsRecording;
   /** The Node object, and the report of the kubelet. */
@@ -34,7 +34,7 @@ interface NodeParts {
 /** Parts that can be left out, those that are least needed first, in words. */
 const OPTIONAL_PARTS = [
   ['logs', 'the logs of containers'],
-  ['details', 'the details of sandboxes and containers'],
+  ['details', 'the details of objects and the runtime'],
   ['runtime', 'the lists of the runtime'],
   ['node', 'the Node object'],
 ] as const;

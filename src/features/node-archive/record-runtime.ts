@@ -3,6 +3,7 @@ import {isObject} from '../../base/is-object.js';
 import {forEachLimit} from '../../base/async/for-each-limit.js';
 import {
   RECORDED_CALLS,
+  RUNTIME_ID,
   SAMPLED_CALLS,
   type DetailsRecording,
   type RecordedCall,
@@ -64,7 +65,10 @@ export async function recordRuntime(
   const sampledAt = clock.monotonic();
   const lists = await callEach(LISTS, connection, signal);
   const infos = new InfoRecorder(maxInfoBytes);
-  const {runtime} = connection;
+  const {runtime, images} = connection;
+  await recordEach([RUNTIME_ID], signal, async (id) => {
+    infos.add('runtime', id, (await runtime.status({verbose: true}, {signal})).info);
+  });
   const sandboxes = await recordEach(idsOf(lists.answers.ListPodSandbox), signal, async (id) => {
     const {status, info} = await runtime.podSandboxStatus(
       {podSandboxId: podSandboxId(id), verbose: true},
@@ -84,6 +88,9 @@ export async function recordRuntime(
     if (status !== undefined) logged.push({status, env: facts.env});
     return toJson('ContainerStatusResponse', {status, info: processInfo({pid: facts.pid})});
   });
+  await recordEach(idsOf(lists.answers.ListImages), signal, async (id) => {
+    infos.add('images', id, (await images.imageStatus({image: {image: id}, verbose: true}, {signal})).info);
+  });
   await clock.sleep(Math.max(SAMPLE_MS - (clock.monotonic() - sampledAt), 0), signal);
   const after = await callEach(SAMPLED_CALLS, connection, signal);
   const answers = {...lists.answers, ...after.answers};
@@ -101,6 +108,8 @@ class InfoRecorder {
   readonly details = {
     sandboxes: {} as Record<string, VerboseInfo>,
     containers: {} as Record<string, VerboseInfo>,
+    images: {} as Record<string, VerboseInfo>,
+    runtime: {} as Record<string, VerboseInfo>,
   };
   leftOut = 0;
   #available: number;

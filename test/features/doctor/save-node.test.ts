@@ -56,7 +56,7 @@ test('logs are left out first, and then details and the lists of the runtime', (
     parts: {doctor, why, runtime, details},
     leftOut: ['the logs of containers'],
   });
-  const withoutDetails = ['the logs of containers', 'the details of sandboxes and containers'];
+  const withoutDetails = ['the logs of containers', 'the details of objects and the runtime'];
   expect(fitParts(parts, all - 1500)).toEqual({parts: {doctor, why, runtime}, leftOut: withoutDetails});
   expect(fitParts(parts, all - 2500)).toEqual({
     parts: {doctor, why},
