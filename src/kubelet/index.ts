@@ -71,6 +71,7 @@ export {checkNodeConfig} from './daemon/check-node-config.js';
 export {Kubelet} from './daemon/kubelet.js';
 export type {KubeletOptions} from './daemon/kubelet-options.js';
 export {createManagerSettings} from './configuration/manager-settings.js';
+export {curveNames} from './configuration/tls-curves.js';
 export {createNodePolicies} from './configuration/node-policies.js';
 export {withReservations} from './daemon/reserve-node-resources.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';

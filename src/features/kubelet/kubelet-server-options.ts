@@ -2,6 +2,7 @@ import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
 import {
+  curveNames,
   toKubeletConfiguration,
   durationToMs,
   periodToMs,
@@ -66,6 +67,7 @@ export function createServerOptions(
       // TLS 1.2 is the lowest supported version.
       minVersion: version === 'VersionTLS13' ? version : 'VersionTLS12',
       cipherSuites: ciphers.length === 0 ? undefined : ciphers,
+      curves: curveNames(values.tlsCurvePreferences),
     },
     access: {
       anonymous: values['authentication.anonymous.enabled'],
@@ -79,10 +81,18 @@ export function createServerOptions(
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: durationToMs(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: periodToMs(values.syncFrequency),
+    volumeStatsPeriodMs: durationToMs(values.volumeStatsAggPeriod),
+    setVerbosity: values.enableDebugFlagsHandler ? setVerbosityOf(live) : undefined,
     program,
     get configuration() {
       return toKubeletConfiguration(live.values);
     },
+  };
+}
+
+function setVerbosityOf(live: LiveConfig): NonNullable<ServerOptions['setVerbosity']> {
+  return (level) => {
+    live.setVerbosity(level);
   };
 }
 

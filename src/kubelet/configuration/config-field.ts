@@ -1,3 +1,4 @@
+import {messageOf} from '../../base/errors.js';
 import type {ConfigType} from './config-field-types.js';
 
 /** Support of a field of KubeletConfiguration. No field is silently ignored. */
@@ -94,6 +95,18 @@ export function fieldIn(field: ConfigField, joinsCluster: boolean): Pick<ConfigF
 }
 
 /** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */
+/** Returns a check that reports the error of a parser. */
+export const problemOf =
+  <T>(parse: (value: T) => unknown) =>
+  (value: T): string | undefined => {
+    try {
+      parse(value);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+
 export const notNegative = (value: number): string | undefined =>
   value < 0 ? `${value} must not be a negative number` : undefined;
 

@@ -34,6 +34,11 @@ export class LiveConfig {
     return this.#values;
   }
 
+  /** Sets the verbosity of the log until the configuration is read again. */
+  setVerbosity(level: number): void {
+    this.#values = {...this.#values, 'logging.verbosity': level};
+  }
+
   /** Reads the configuration again. Rejects with KcriError and changes nothing if it is invalid. */
   async reload(): Promise<ConfigChange> {
     const {values} = await this.#read();

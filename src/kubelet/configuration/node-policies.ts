@@ -13,9 +13,14 @@ import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.j
 export function createNodePolicies(
   values: ConfigValues,
   {version}: Pick<NodeFacts['cgroup'], 'version'>,
-): Pick<NodeFacts, 'containerPolicy' | 'shutdown'> {
+): Pick<NodeFacts, 'containerPolicy' | 'shutdown' | 'idsPerUserNamespace'> {
   const {singleProcessOOMKill, memoryReservationPolicy, memoryThrottlingFactor} = values;
   const swapBehavior = values['memorySwap.swapBehavior'] === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap';
+  if (version === 1 && values.failCgroupV1)
+    throw new ConfigError(
+      'kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is unsupported and will be removed in a future release',
+      {hint: 'remove failCgroupV1 from the configuration, or boot the node with cgroup v2'},
+    );
   if (version === 1 && singleProcessOOMKill === false)
     throw new ConfigError(
       'invalid configuration: singleProcessOOMKill must not be explicitly set to false when using cgroup v1',
@@ -38,6 +43,7 @@ export function createNodePolicies(
           }
         : undefined,
     },
+    idsPerUserNamespace: values['userNamespaces.idsPerPod'],
     shutdown: isGateEnabled(values, 'GracefulNodeShutdown') ? createShutdownPolicy(values) : undefined,
   };
 }

@@ -106,6 +106,8 @@ export interface NodeFacts {
   readonly kernelRelease: string;
   /** --allowed-unsafe-sysctls: names, or prefixes that end in `*`. */
   readonly allowedUnsafeSysctls: readonly string[];
+  /** Number of IDs of a pod's user namespace, a multiple of the default 65536. */
+  readonly idsPerUserNamespace?: number;
   /** Maximum number of processes per pod (--pod-max-pids); undefined for no limit. */
   readonly podPidsLimit: bigint | undefined;
   /** Limits of containers beyond those of their pods; by default DEFAULT_CONTAINER_POLICY. */

@@ -22,6 +22,8 @@ export interface ServingCertificate {
   readonly minVersion?: 'VersionTLS12' | 'VersionTLS13' | undefined;
   /** tlsCipherSuites, by Go's names; default: the suites of the TLS library. */
   readonly cipherSuites?: readonly string[] | undefined;
+  /** tlsCurvePreferences, by OpenSSL's names; default: the curves of the TLS library. */
+  readonly curves?: readonly string[] | undefined;
 }
 
 /** Authentication and authorization of the authenticated port. */
@@ -68,6 +70,10 @@ export interface ServerOptions {
   /** Value of streamingConnectionIdleTimeout, in ms; 0 for no timeout. */
   readonly streamingIdleTimeoutMs: number;
   readonly syncFrequencyMs: number;
+  /** volumeStatsAggPeriod: time after which a volume is measured again; if negative, none is measured. */
+  readonly volumeStatsPeriodMs: number;
+  /** Sets the verbosity of the log, for /debug/flags/v; undefined if enableDebugFlagsHandler is false. */
+  readonly setVerbosity?: ((level: number) => void) | undefined;
   /** Version and flags, without secrets, for /statusz and /flagz; without it, neither is served. */
   readonly program?: {readonly version: string; readonly flags: Readonly<Record<string, string>>};
   /** KubeletConfiguration in effect, which /configz shows. */

@@ -1,6 +1,7 @@
 import {aborted} from '../../base/async/aborted.js';
 import {runInBackground} from '../../base/async/background-work.js';
-import type {TlsOptions} from 'node:tls';
+import {createSecureContext, type TlsOptions} from 'node:tls';
+import {ConfigError} from '../../base/errors.js';
 import type {Logger} from '../../base/logger.js';
 import {createAuthenticator} from './auth/authenticate.js';
 import {readAuthorizationPolicy} from './auth/authorization-policy.js';
@@ -22,6 +23,7 @@ import type {ServedKubelet} from './served-kubelet.js';
 import {HttpApp, type HttpAppOptions} from './http-app.js';
 import {streamRoutes} from './streams/stream-routes.js';
 import {systemLogsRoute} from './routes/system-logs-route.js';
+import {debugRootRoutes} from './routes/debug-routes.js';
 import {zpageRoutes} from './routes/zpage-routes.js';
 
 const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
@@ -167,6 +169,7 @@ function debugRoutes(
     ...createRunRoutes(kubelet, options),
     createCheckpointRoute(kubelet, options),
     ...(options.systemLogHandler ? [systemLogsRoute(options)] : []),
+    ...debugRootRoutes(options),
   ];
   return [...routes, ...zpageRoutes(options, [...open, ...routes])];
 }
@@ -175,14 +178,9 @@ function disabledDebugEndpoints(): ReadonlyMap<string, string> {
   return new Map(DEBUG_ROOTS.map((root) => [root, 'Debug endpoints are disabled.']));
 }
 
-/**
- * Returns the endpoints that are disabled on the authenticated port; pprof is always, since kcri is not a Go program.
- */
+/** Returns the endpoints that are disabled on the authenticated port. */
 function disabledEndpoints({systemLogHandler}: ServerOptions): ReadonlyMap<string, string> {
-  return new Map([
-    ['debug', 'profiling endpoint is disabled.'],
-    ...(systemLogHandler ? [] : [['logs', 'logs endpoint is disabled.'] as const]),
-  ]);
+  return new Map(systemLogHandler ? [] : [['logs', 'logs endpoint is disabled.']]);
 }
 
 const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
@@ -205,6 +203,7 @@ async function tlsOptions({
     ...(pair !== undefined && {cert: pair.certificate, key: pair.key}),
     minVersion: TLS_VERSIONS[minVersion],
     ...cipherOptions(certificate, logger),
+    ...curveOptions(certificate, logger),
     // A client with an invalid certificate gets a 401 response instead of a TLS error.
     ...(clientCaFile !== undefined && {
       ca: await readClientCa(clientCaFile),
@@ -212,6 +211,27 @@ async function tlsOptions({
       rejectUnauthorized: false,
     }),
   };
+}
+
+/** Returns the curves and logs which of the configured ones this program lacks. */
+function curveOptions({curves = []}: ServingCertificate, logger: Logger): Pick<TlsOptions, 'ecdhCurve'> {
+  if (curves.length === 0) return {};
+  const usable = curves.filter(isUsableCurve);
+  const log = logger.forFile('start-servers.ts');
+  for (const curve of curves)
+    if (!usable.includes(curve)) log.info('Ignoring a curve that this program lacks', {curve});
+  if (usable.length === 0)
+    throw new ConfigError(`invalid tlsCurvePreferences: this program has none of ${curves.join(', ')}`);
+  return {ecdhCurve: usable.join(':')};
+}
+
+function isUsableCurve(ecdhCurve: string): boolean {
+  try {
+    createSecureContext({ecdhCurve});
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the cipher list and logs which of the configured suites are insecure or unavailable (InitializeTLS). */

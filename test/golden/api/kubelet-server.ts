@@ -61,6 +61,7 @@ export async function startKubeletServer({api, daemon}: ClusterTestbed): Promise
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
+      volumeStatsPeriodMs: 60_000,
       configuration: toKubeletConfiguration(readKubeletConfig([], new Map(), {joinsCluster: true}).values),
     },
     end.signal,

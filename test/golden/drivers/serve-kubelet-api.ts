@@ -35,6 +35,7 @@ export async function serveKubeletApi(
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
+      volumeStatsPeriodMs: 60_000,
       configuration: {},
     },
     end.signal,

@@ -35,6 +35,7 @@ test.each([
     'memorySwap: {swapBehavior: LimitedSwap}\n',
     'swap feature is enabled and LimitedSwap but it is only supported with cgroupv2',
   ],
+  ['failCgroupV1: true\n', 'kubelet is configured to not run on a host using cgroup v1. '],
   [
     'singleProcessOOMKill: false\n',
     'invalid configuration: singleProcessOOMKill must not be explicitly set to false when using cgroup v1',

@@ -101,6 +101,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
       systemLogDir: join(directory, 'log'),
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
+      volumeStatsPeriodMs: 60_000,
       program: {version: '1.2.3', flags: {}},
       configuration: {kind: 'KubeletConfiguration', port: 10250},
       ...given.options,
@@ -138,6 +139,7 @@ export interface ServerRequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly client?: CertificatePair;
+  readonly body?: string | undefined;
 }
 
 export interface ReceivedResponse {
@@ -152,7 +154,7 @@ export async function requestAt(
   path: string,
   options: ServerRequestOptions = {},
 ): Promise<ReceivedResponse> {
-  const {method = 'GET', headers = {}, client} = options;
+  const {method = 'GET', headers = {}, client, body} = options;
   const {hostname, port} = new URL(url);
   const target = {hostname, port, path, method, headers, agent: false};
   const credentials = client === undefined ? {} : {cert: client.certificate, key: client.key};
@@ -167,6 +169,6 @@ export async function requestAt(
         resolve({status: statusCode, headers: response.headers, body});
       }, reject);
     });
-    sent.end();
+    sent.end(body);
   });
 }

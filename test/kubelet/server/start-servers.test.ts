@@ -2,10 +2,12 @@ import {isDeepStrictEqual} from 'node:util';
 import {readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {connect as connectTcp} from 'node:net';
 import {text} from 'node:stream/consumers';
+import {connect as connectTls} from 'node:tls';
 import {X509Certificate} from 'node:crypto';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {podUid} from '../../../src/cri/index.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {parseExposition} from '../managers/metrics/parse-exposition.js';
 import {requestAt, runningStatus, startServerTestbed, UID, webPod} from './server-testbed.js';
@@ -257,6 +259,24 @@ describe('requests that are not served', () => {
     expect((await requestAt(readOnly, '/configz')).status).toBe(404);
     expect((await requestAt(readOnly, '/checkpoint/team/web/main', {method: 'POST'})).status).toBe(404);
   });
+});
+
+test('tlsCurvePreferences are the curves that the server offers', async () => {
+  const certificate = {certDir: await temporaryDirectory(), names: ['127.0.0.1'], curves: ['P-384']};
+  const {servers} = await startServerTestbed({options: {certificate}});
+  const {hostname, port} = new URL(servers.urls.main ?? '');
+  const handshake = async (ecdhCurve: string): Promise<string> =>
+    await new Promise((resolve) => {
+      const socket = connectTls({host: hostname, port: Number(port), ecdhCurve, rejectUnauthorized: false});
+      socket.once('secureConnect', () => {
+        resolve('connected');
+        socket.destroy();
+      });
+      socket.once('error', () => {
+        resolve('refused');
+      });
+    });
+  expect([await handshake('P-384'), await handshake('P-256')]).toEqual(['connected', 'refused']);
 });
 
 describe('commands and checkpoints', () => {

@@ -14,7 +14,7 @@ import {
   ignored,
   notNegative,
   oneOf,
-  unsupported,
+  problemOf,
   unsupportedForPods,
 } from '../config-field.js';
 import {
@@ -35,6 +35,16 @@ import {
 
 const DRA = 'the period is one minute, as in a kubelet 1.36';
 
+/** Number of IDs of a user namespace must be a multiple of it. */
+const USER_NAMESPACE_UNIT = 65_536;
+
+/** Returns the kubelet's message for an invalid userNamespaces.idsPerPod (validation_linux.go). */
+function idsPerPodProblem(value: number): string | undefined {
+  if (value < USER_NAMESPACE_UNIT) return `must not be less than ${USER_NAMESPACE_UNIT}`;
+  if (value % USER_NAMESPACE_UNIT !== 0) return `must be a multiple of ${USER_NAMESPACE_UNIT}`;
+  return value >= 2 ** 32 ? `must not be more than ${2 ** 32 - 1}` : undefined;
+}
+
 const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
 
@@ -44,18 +54,6 @@ const zeroOrSeconds = (value: string): string | undefined =>
     : undefined;
 
 const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
-
-/** Returns a check that reports the error of a parser. */
-const problemOf =
-  <T>(parse: (value: T) => unknown) =>
-  (value: T): string | undefined => {
-    try {
-      parse(value);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
 
 /** Checks the resources that are reserved (parseResourceList). */
 function checkReserved(reserved: Readonly<Record<string, string>>): string | undefined {
@@ -108,7 +106,7 @@ export const NODE_FIELDS = {
   cpuManagerPolicy: honored(TEXT, 'none', {flag: 'cpu-manager-policy'}),
   cpuManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
   cpuManagerReconcilePeriod: honored(DURATION, '10s', {flag: 'cpu-manager-reconcile-period'}),
-  draManagerReconcilePeriod: unsupported(DRA, DURATION, '1m0s'),
+  draManagerReconcilePeriod: ignored(DRA, DURATION, '1m0s'),
   memoryManagerPolicy: honored(TEXT, 'None', {flag: 'memory-manager-policy'}),
   reservedMemory: honored(MEMORY_RESERVATIONS, [], {flag: 'reserved-memory'}),
   topologyManagerPolicy: honored(TEXT, 'none', {
@@ -157,7 +155,8 @@ export const NODE_FIELDS = {
   allowedUnsafeSysctls: honored(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
   protectKernelDefaults: honored(BOOL, false, {flag: 'protect-kernel-defaults'}),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
-  failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true, {flag: 'fail-cgroupv1'}),
+  // A kubelet fails by default; kcri runs on cgroup v1.
+  failCgroupV1: honored(BOOL, false, {flag: 'fail-cgroupv1'}),
   'memorySwap.swapBehavior': honored(TEXT, ''),
   containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
   containerLogMaxFiles: honored(pointer(INT32), 5, {
@@ -189,8 +188,13 @@ export const NODE_FIELDS = {
       value <= 0 || value > 1 ? `${value} must be greater than 0 and less than or equal to 1.0` : undefined,
   }),
   memoryReservationPolicy: honored(TEXT, 'None'),
-  localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
-    flag: 'local-storage-capacity-isolation',
-  }),
-  'userNamespaces.idsPerPod': unsupportedForPods('a pod always has 65536 IDs', pointer(INT64), 65_536),
+  localStorageCapacityIsolation: unsupportedForPods(
+    'limits of local storage are always enforced',
+    BOOL,
+    true,
+    {
+      flag: 'local-storage-capacity-isolation',
+    },
+  ),
+  'userNamespaces.idsPerPod': honored(pointer(INT64), 65_536, {check: idsPerPodProblem}),
 };

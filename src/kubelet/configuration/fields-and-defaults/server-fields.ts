@@ -5,6 +5,7 @@ import {
   ignored,
   notNegative,
   oneOf,
+  problemOf,
   unsupported,
 } from '../config-field.js';
 import {
@@ -20,9 +21,10 @@ import {
   pointer,
   type FileVerbosity,
 } from '../config-field-types.js';
+import {curveNames} from '../tls-curves.js';
 
 const NEEDS_API = 'it requires an API server';
-const PROFILING = 'use "kcri --profile-cpu kubelet" instead';
+const PROFILING = 'requests for /debug/pprof/ are refused; "kcri --profile-cpu kubelet" writes a profile';
 
 /** Checks a port; 0 disables the server. */
 const port = (value: number): string | undefined => (value === 0 ? undefined : between(1, 65_535)(value));
@@ -37,9 +39,7 @@ export const SERVER_FIELDS = {
   tlsCertFile: honored(PATH, '', {flag: 'tls-cert-file'}),
   tlsPrivateKeyFile: honored(PATH, '', {flag: 'tls-private-key-file'}),
   tlsCipherSuites: honored(TEXTS, [], {flag: 'tls-cipher-suites'}),
-  tlsCurvePreferences: unsupported('Node.js selects the curves', NUMBERS, [], {
-    flag: 'tls-curve-preferences',
-  }),
+  tlsCurvePreferences: honored(NUMBERS, [], {flag: 'tls-curve-preferences', check: problemOf(curveNames)}),
   tlsMinVersion: honored(TEXT, '', {
     flag: 'tls-min-version',
     check: oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
@@ -74,7 +74,7 @@ export const SERVER_FIELDS = {
     flag: 'contention-profiling',
   }),
   enableProfilingHandler: unsupported(PROFILING, BOOL, true),
-  enableDebugFlagsHandler: unsupported('change logging.verbosity and send SIGHUP instead', BOOL, true),
+  enableDebugFlagsHandler: honored(BOOL, true),
   enableSystemLogHandler: honored(BOOL, true),
   enableSystemLogQuery: honored(BOOL, false),
   showHiddenMetricsForVersion: ignored('no metrics are hidden', TEXT, '', {
@@ -93,7 +93,11 @@ export const SERVER_FIELDS = {
   }),
   'logging.verbosity': honored(INT32, 0, {flag: 'v', check: notNegative, live: true}),
   'logging.vmodule': honored(FILE_VERBOSITIES, [], {flag: 'vmodule', check: verbosityProblem, live: true}),
-  'logging.options': unsupported('all messages are written to standard error', ANYTHING, undefined),
+  'logging.options': ignored(
+    'its fields need the feature gate LoggingAlphaOptions, which is off; messages are written to standard error',
+    ANYTHING,
+    undefined,
+  ),
 };
 
 /** Returns the message of component-base for an invalid item (logs/api/v1 validateFormatOptions). */

@@ -89,9 +89,7 @@ export const SOURCE_FIELDS = {
       flag: 'volume-plugin-dir',
     },
   ),
-  volumeStatsAggPeriod: unsupported('volume usage is computed on request', DURATION, '1m0s', {
-    flag: 'volume-stats-agg-period',
-  }),
+  volumeStatsAggPeriod: honored(DURATION, '1m0s', {flag: 'volume-stats-agg-period'}),
   'tracing.endpoint': honored(pointer(TEXT), undefined, {check: tracingEndpointProblem}),
   'tracing.samplingRatePerMillion': honored(pointer(INT32), undefined, {check: between(0, 1_000_000)}),
   clusterDomain: honored(TEXT, '', {flag: 'cluster-domain'}),

@@ -11,11 +11,11 @@ import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {IdMapping} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
 
-/** Number of IDs per pod, and maximum number of pods (the kubelet's maxPods). */
+/** Default number of IDs per pod, and maximum number of pods (the kubelet's maxPods). */
 const IDS_PER_POD = 65_536;
 const MAX_PODS = 110;
 
-type RootFacts = Pick<NodeFacts, 'rootDir'>;
+type RootFacts = Pick<NodeFacts, 'rootDir' | 'idsPerUserNamespace'>;
 
 /** Content of the file `userns` in a pod's directory, in the kubelet's format; users and groups have equal mappings. */
 interface MappingsFile {
@@ -28,7 +28,7 @@ function mappingsPath(node: RootFacts, uid: string): string {
 }
 
 /**
- * Returns the ID mapping of a pod's user namespace, allocating 65536 IDs that no other pod of the root directory uses
+ * Returns the ID mapping of a pod's user namespace, allocating IDs that no other pod of the root directory uses
  * (userns_manager AllocatePodUserNs). The mapping is stored in the pod's directory. Safe for concurrent processes.
  * Rejects with SystemError, or with the signal's reason while waiting for the lock.
  */
@@ -44,7 +44,7 @@ export async function allocateUserNamespace(
   // Cannot conflict with the lock of a pod: namespaces and UIDs do not start with an underscore.
   const lock = await acquireLock(`${stateDirectory(node.rootDir)}/locks/__userns.lock`, {signal});
   try {
-    const mapping = findFreeMapping(await readUsedMappings(node), random);
+    const mapping = findFreeMapping(node, await readUsedMappings(node), random);
     const file: MappingsFile = {uidMappings: [mapping], gidMappings: [mapping]};
     await writeFileAtomic(path, JSON.stringify(file), 0o600);
     return mapping;
@@ -56,7 +56,7 @@ export async function allocateUserNamespace(
 /** Returns the mapping that allocateUserNamespace would allocate, without changing anything. */
 export async function plannedUserNamespace(node: RootFacts, pod: Pod): Promise<IdMapping> {
   const known = await readMapping(mappingsPath(node, podRef(pod).uid));
-  return known ?? findFreeMapping(await readUsedMappings(node), () => 0);
+  return known ?? findFreeMapping(node, await readUsedMappings(node), () => 0);
 }
 
 /**
@@ -65,15 +65,21 @@ export async function plannedUserNamespace(node: RootFacts, pod: Pod): Promise<I
  *
  * @throws SystemError if there is none.
  */
-function findFreeMapping(used: readonly IdMapping[], random: RandomSource): IdMapping {
-  const start = random() % MAX_PODS;
-  for (let step = 0; step < MAX_PODS; step++) {
-    const hostId = (1 + ((start + step) % MAX_PODS)) * IDS_PER_POD;
-    const free = used.every((other) => hostId + IDS_PER_POD <= other.hostId || hostId >= endOf(other));
-    if (free) return {hostId, containerId: 0, length: IDS_PER_POD};
+function findFreeMapping(
+  {idsPerUserNamespace: length = IDS_PER_POD}: RootFacts,
+  used: readonly IdMapping[],
+  random: RandomSource,
+): IdMapping {
+  // User IDs have 32 bits, of which the first block belongs to the host.
+  const slots = Math.min(MAX_PODS, Math.floor(2 ** 32 / length) - 1);
+  const start = slots === 0 ? 0 : random() % slots;
+  for (let step = 0; step < slots; step++) {
+    const hostId = (1 + ((start + step) % slots)) * length;
+    const free = used.every((other) => hostId + length <= other.hostId || hostId >= endOf(other));
+    if (free) return {hostId, containerId: 0, length};
   }
   throw new SystemError('create user namespace: could not find an empty slot to allocate a user namespace', {
-    hint: `${MAX_PODS} pods with hostUsers: false can run at the same time: delete one with "kcri delete"`,
+    hint: `${slots} pods with hostUsers: false can run at the same time: delete one with "kcri delete"`,
   });
 }
 

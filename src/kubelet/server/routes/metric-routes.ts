@@ -37,7 +37,7 @@ export function metricRoutes(
 ): readonly Route[] {
   const {metrics} = options;
   const usage = new UsageReader(kubelet, options);
-  const volumeReader = new VolumeUsageReader(options.node, options.clock, (pod) => kubelet.volumes(pod));
+  const volumeReader = new VolumeUsageReader(options, (pod) => kubelet.volumes(pod));
   const summary = shareResponse(async () =>
     statsSummary(
       kubelet,

@@ -137,3 +137,21 @@ describe('an invalid mappings file blocks the allocation, because its IDs may be
     await expect(allocateUserNamespace(node, await pod('u1'), () => 0)).rejects.toThrow(problem);
   });
 });
+
+test('idsPerUserNamespace is the length of new mappings, which overlap no older ones', async () => {
+  const {node, pod} = await createTestbed();
+  await allocateUserNamespace(node, await pod('u1'), () => 1);
+  const large = {...node, idsPerUserNamespace: 4 * BLOCK};
+
+  expect(await allocateUserNamespace(large, await pod('u2'), () => 0)).toEqual({
+    hostId: 4 * BLOCK,
+    containerId: 0,
+    length: 4 * BLOCK,
+  });
+  const huge = {...node, idsPerUserNamespace: 2 ** 31};
+  expect((await plannedUserNamespace(huge, await pod('u3'))).hostId).toBe(2 ** 31);
+  await allocateUserNamespace(huge, await pod('u3'), () => 0);
+  await expect(allocateUserNamespace(huge, await pod('u4'), () => 0)).rejects.toThrow(
+    'could not find an empty slot',
+  );
+});

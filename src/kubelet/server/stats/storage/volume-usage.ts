@@ -21,10 +21,16 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   secret: 'kubernetes.io~secret',
 };
 
-/** Time after which a volume is measured again: volumeStatsAggPeriod. */
-const PERIOD_MS = 60_000;
 /** Time that a request may spend on measurements; later requests continue. */
 const BUDGET_MS = 1000;
+
+/** Options of VolumeUsageReader. */
+export interface VolumeUsageOptions {
+  readonly node: Pick<NodeFacts, 'rootDir'>;
+  readonly clock: Clock;
+  /** volumeStatsAggPeriod. */
+  readonly volumeStatsPeriodMs: number;
+}
 
 interface Measurement {
   readonly atMs: number;
@@ -32,19 +38,22 @@ interface Measurement {
 }
 
 /**
- * Measures the volumes of pods when they are requested, and again after a minute (volumeStatCalculator). A pod that was
+ * Measures the volumes of pods when they are requested, and again after a period (volumeStatCalculator). A pod that was
  * not measured yet has none.
  */
 export class VolumeUsageReader {
   readonly #node: Pick<NodeFacts, 'rootDir'>;
   readonly #clock: Clock;
+  readonly #periodMs: number;
   readonly #volumes: ServedKubelet['volumes'];
   readonly #claims: ClaimUsageReader;
   readonly #measured = new Map<string, Measurement>();
 
-  constructor(node: Pick<NodeFacts, 'rootDir'>, clock: Clock, volumes: ServedKubelet['volumes']) {
+  /** A negative period measures nothing. */
+  constructor({node, clock, volumeStatsPeriodMs}: VolumeUsageOptions, volumes: ServedKubelet['volumes']) {
     this.#node = node;
     this.#clock = clock;
+    this.#periodMs = volumeStatsPeriodMs;
     this.#volumes = volumes;
     this.#claims = new ClaimUsageReader(clock);
   }
@@ -57,6 +66,7 @@ export class VolumeUsageReader {
     pods: readonly Pod[],
     isWanted: (pod: Pod) => boolean = () => true,
   ): Promise<ReadonlyMap<string, readonly VolumeUsage[]>> {
+    if (this.#periodMs < 0) return new Map();
     const startMs = this.#clock.monotonic();
     const byUid = new Map(pods.map((pod): [string, Pod] => [podRef(pod).uid, pod]));
     for (const uid of this.#measured.keys()) if (!byUid.has(uid)) this.#measured.delete(uid);
@@ -65,7 +75,7 @@ export class VolumeUsageReader {
       const nowMs = this.#clock.monotonic();
       const {atMs = -Infinity} = this.#measured.get(uid) ?? {};
       if (nowMs - startMs > BUDGET_MS) break;
-      if (nowMs < atMs + PERIOD_MS || !isWanted(pod)) continue;
+      if (nowMs < atMs + this.#periodMs || !isWanted(pod)) continue;
       const own = await this.#measureOwn(pod, this.#clock.now());
       asked.push(this.#ask(pod, {atMs: nowMs, volumes: own}, this.#clock.now()));
     }

@@ -52,7 +52,7 @@ test('volumes are measured at once: a driver that hangs costs two seconds, once,
     {...aVolume(async () => USAGE, 'kubernetes.io/csi:b'), name: 'answers'},
   ];
   const rootDir = await temporaryDirectory();
-  const reader = new VolumeUsageReader({rootDir}, clock, () => volumes);
+  const reader = new VolumeUsageReader({node: {rootDir}, clock, volumeStatsPeriodMs: 60_000}, () => volumes);
   const pods = ['u1', 'u2'].map((uid) => aPod({}, {uid}));
   const reading = reader.read(pods);
   await until(() => clock.sleeping === 1);
@@ -62,4 +62,27 @@ test('volumes are measured at once: a driver that hangs costs two seconds, once,
   expect(clock.monotonic()).toBe(2000);
   await clock.advance(60_000);
   expect((await reader.read(pods)).get('u1')?.map(({name}) => name)).toEqual(['answers']);
+});
+
+test('a volume is measured again after volumeStatsAggPeriod, and never if it is negative', async () => {
+  const clock = new FakeClock();
+  const rootDir = await temporaryDirectory();
+  let measurements = 0;
+  const volumes = [
+    aVolume(async () => {
+      measurements++;
+      return await Promise.resolve(USAGE);
+    }),
+  ];
+  const pods = [aPod({}, {uid: 'u1'})];
+  const reader = (volumeStatsPeriodMs: number): VolumeUsageReader =>
+    new VolumeUsageReader({node: {rootDir}, clock, volumeStatsPeriodMs}, () => volumes);
+  const [short, none] = [reader(5000), reader(-1)];
+  await short.read(pods);
+  await clock.advance(4999);
+  await short.read(pods);
+  expect(measurements).toBe(1);
+  await clock.advance(1);
+  await short.read(pods);
+  expect([measurements, await none.read(pods)]).toEqual([2, new Map()]);
 });

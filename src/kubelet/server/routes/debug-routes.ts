@@ -1,0 +1,59 @@
+import {goQuote} from '../../../format/go-quote.js';
+import type {ServerOptions} from '../http-server-options.js';
+import {errorResponse, textResponse, type KubeletRequest, type KubeletResponse} from '../kubelet-response.js';
+import type {Route} from '../router.js';
+
+/** Longest body that is read, in characters. */
+const LONGEST_VALUE = 1024;
+
+/**
+ * Returns the routes below /debug/ (InstallDebugFlagsHandler, InstallProfilingHandler): the verbosity of the log, and pprof,
+ * which is always disabled, since kcri is not a Go program.
+ */
+export function debugRootRoutes({setVerbosity}: Pick<ServerOptions, 'setVerbosity'>): readonly Route[] {
+  const disabled = (message: string) => async (): Promise<KubeletResponse> =>
+    await Promise.resolve(errorResponse(405, message));
+  return [
+    {
+      pattern: '/debug/flags/v',
+      handle:
+        setVerbosity === undefined
+          ? disabled('flags endpoint is disabled.')
+          : async (request) => await putVerbosity(request, setVerbosity),
+    },
+    {pattern: '/debug/pprof/*', handle: disabled('profiling endpoint is disabled.')},
+  ];
+}
+
+/** Sets the verbosity to the number that is the body of a request (routes.StringFlagPutHandler, logs.GlogSetter). */
+async function putVerbosity(
+  {method, raw}: KubeletRequest,
+  setVerbosity: (level: number) => void,
+): Promise<KubeletResponse> {
+  if (method !== 'PUT') return textResponse('unsupported http method', 406);
+  const value = await readValue(raw);
+  const problem = verbosityProblem(value);
+  if (problem !== undefined) return textResponse(problem, 400);
+  setVerbosity(Number(value));
+  return textResponse(`successfully set klog.logging.verbosity to ${value}`);
+}
+
+/** Reads a body, which is cut off where no number can be so long. */
+async function readValue(body: AsyncIterable<Buffer>): Promise<string> {
+  let value = '';
+  for await (const chunk of body) {
+    value += chunk.toString();
+    if (value.length > LONGEST_VALUE) break;
+  }
+  return value.slice(0, LONGEST_VALUE);
+}
+
+/** Returns the error of Go's strconv for a text that is not a verbosity, an integer of 31 bits. */
+function verbosityProblem(value: string): string | undefined {
+  const problem = (parser: string, reason: string): string =>
+    `strconv.${parser}: parsing ${goQuote(value)}: ${reason}`;
+  if (!/^\d+$/.test(value)) return problem('ParseUint', 'invalid syntax');
+  if (Number(value) >= 2 ** 32) return problem('ParseUint', 'value out of range');
+  if (Number(value) < 2 ** 31) return undefined;
+  return `failed set klog.logging.verbosity ${value}: ${problem('ParseInt', 'value out of range')}`;
+}
