@@ -16,14 +16,10 @@ import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjectDocument, formatObjects} from '../../features/pods/pod-text.js';
 import type {ListedPod} from '../../features/pods/listed-pod.js';
 import {PodReader} from '../../features/pods/pod-reader.js';
+import type {ListedPodFlagValues} from '../../features/pods/pod-selection-flags.js';
 import {RuntimeEventDetector} from '../../features/get/runtime-event-detector.js';
 import {hasSeveralNodes, selectPodsOfNodes, showsNamespaces} from '../../features/pods/pods-of-nodes.js';
-import {
-  selectPodsToShow,
-  watchPods,
-  type ListedPodFlagValues,
-  type PodsToShow,
-} from '../../features/get/watch-pods.js';
+import {selectPodsToShow, watchPods, type PodsToShow} from '../../features/get/watch-pods.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 

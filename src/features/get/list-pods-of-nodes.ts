@@ -8,7 +8,7 @@ import {podColumns, type ExplainedPodRow} from '../pods/pod-table.js';
 import {formatObjects, podJson, sortPods} from '../pods/pod-text.js';
 import {isForPeople, type PodListingOptions} from './pod-listing.js';
 import {selectPodsOfNodes, showsNamespaces} from '../pods/pods-of-nodes.js';
-import type {ListedPodFlagValues} from './watch-pods.js';
+import type {ListedPodFlagValues} from '../pods/pod-selection-flags.js';
 
 type Row = ExplainedPodRow & {readonly on: string};
 

@@ -5,7 +5,7 @@ import type {
   RuntimeContext,
   SignalContext,
 } from '../../cli/command/contexts.js';
-import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
+import type {ListedPodFlagValues, PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {repeatSample} from '../../cli/output/watch-screen.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
@@ -23,9 +23,6 @@ export interface PodsToShow {
 
 /** Interval of a watch, in ms; equals that of a kubelet's relists. */
 const WATCH_MS = 1000;
-
-/** Values of the flags that select pods for a list. */
-export type ListedPodFlagValues = PodSelectionFlagValues & {readonly 'all-namespaces': boolean};
 
 /** Returns the pods to show; undefined if words name only missing pods, which is reported. */
 export async function selectPodsToShow(

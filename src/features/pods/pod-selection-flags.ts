@@ -38,6 +38,11 @@ export interface PodSelectionFlagValues {
   readonly selector?: string | undefined;
 }
 
+/** Values of the flags that select pods for a list. */
+export interface ListedPodFlagValues extends PodSelectionFlagValues {
+  readonly 'all-namespaces': boolean;
+}
+
 /** Returns the value of `--manager`. Throws UsageError for an unknown one. */
 export function parsePodManager(text: string | undefined): PodManagerName | undefined {
   if (text === undefined) return undefined;

@@ -2,9 +2,9 @@ import {isPartial} from '../../api/manager-annotation.js';
 import {messageOf, rethrowUnexpected} from '../../base/errors.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import type {MeasuredUsage, NodeVolume, VolumeFacts, VolumePod} from '../../kubelet/index.js';
-import type {ListedPodFlagValues} from '../get/watch-pods.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
+import type {ListedPodFlagValues} from '../pods/pod-selection-flags.js';
 
 /** A volume of the node with its usage, if it was measured. */
 export interface ListedVolume {
