@@ -77,6 +77,7 @@ const SLOWEST = [
   'bad-input-runtime',
   'scenarios/workloads',
   'daemon/scenarios/',
+  'ui-page/browser/accessibility',
   'e2e/runtime/',
   'e2e/pods/golden',
   'e2e/kubelet/kubelet.test',

@@ -42,7 +42,7 @@ export function createChart(
       width: element.clientWidth,
       height,
       legend: {show: false},
-      padding: [8, 12, 0, 0],
+      padding: [8, 40, 0, 0],
       hooks: {setCursor: [({cursor}) => onHover(cursor.idx ?? undefined)]},
       cursor: {drag: {setScale: false}, points: {size: 6}},
       scales: {y: {range: (_, _low, high) => [0, Math.max(high * 1.1, 0.1)]}},

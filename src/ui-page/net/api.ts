@@ -1,4 +1,10 @@
-import type {DoctorAnswer, NodeDetails, PodParts, Session} from '../../features/ui/protocol.js';
+import type {
+  ActionRequest,
+  DoctorAnswer,
+  NodeDetails,
+  PodParts,
+  Session,
+} from '../../features/ui/protocol.js';
 import type {ConfirmedAction} from '../model/table-state.js';
 import {checkResponse, readAnswer, RequestError} from './read-answer.js';
 
@@ -63,7 +69,7 @@ export class Api {
         {
           method: 'POST',
           headers: {'Content-Type': 'application/json'},
-          body: JSON.stringify({key}),
+          body: JSON.stringify({key} satisfies ActionRequest),
         },
       ),
     );

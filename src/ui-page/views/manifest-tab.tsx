@@ -20,7 +20,10 @@ export function ManifestTab({pod}: TabProps): JSX.Element {
           </label>
           <div class="code manifest" tabIndex={0} role="group" aria-label="Manifest">
             {lines.map(({text, origin}, index) => (
-              <div key={index} class={origin !== undefined ? 'added' : text.startsWith('# ') ? 'heading' : ''}>
+              <div
+                key={index}
+                class={origin !== undefined ? 'added' : text.startsWith('# ') ? 'heading' : ''}
+              >
                 <code>{text}</code>
                 {hasOrigins && origin !== undefined && <span class="origin">{origin}</span>}
               </div>

@@ -56,11 +56,11 @@ function Cells({row, index, isSelected, hasNodes, nowMs, onSelect, onExpand}: Po
       <td class={item.restarts > 0 ? 'restarts number busy' : 'restarts number'}>{item.restarts}</td>
       <td class="cpu number">
         <Sparkline numbers={history.last(row.key, 'cpu', 60)} />
-        {percentText(item.cpuPercent)}
+        <span class="value">{percentText(item.cpuPercent)}</span>
       </td>
       <td class="memory number">
         <Sparkline numbers={history.last(row.key, 'memory', 60)} />
-        {sizeText(item.memoryBytes)}
+        <span class="value">{sizeText(item.memoryBytes)}</span>
       </td>
       <td class="age number">{ageText(item.startedMs, nowMs)}</td>
       <td class="manager">{container === undefined ? pod.manager : ''}</td>

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   {name: 'Ready'},
   {name: 'State', sort: 'state'},
   {name: 'Restarts', sort: 'restarts', isNumber: true},
-  {name: 'CPU', sort: 'cpu', isNumber: true},
+  {name: 'CPU %', sort: 'cpu', isNumber: true},
   {name: 'Memory', sort: 'memory', isNumber: true},
   {name: 'Age', sort: 'age', isNumber: true},
   {name: 'Manager'},
@@ -109,7 +109,7 @@ function HeaderCell({
   const order = isAscending ? 'ascending' : 'descending';
   return (
     <th
-      class={`${name.toLowerCase()}${isNumber ? ' number' : ''}`}
+      class={`${name.toLowerCase().replace(' %', '')}${isNumber ? ' number' : ''}`}
       scope="col"
       aria-sort={isSorted ? order : undefined}
     >

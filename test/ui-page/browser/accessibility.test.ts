@@ -1,5 +1,4 @@
-import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
+import axe from 'axe-core';
 import type {Page} from 'playwright-core';
 import {expect, test} from 'vitest';
 import type {UiSocket} from '../../../src/features/ui/protocol.js';
@@ -8,15 +7,10 @@ import {aUiHistory, aUiNode, aUiPod, manyUiPods, UI_NOW_MS} from '../../fakes/ui
 import {goTo, openFakeUi, seeText, sharedBrowser} from './shared-browser.js';
 
 const browser = sharedBrowser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResults {
-  readonly violations: readonly {readonly id: string; readonly nodes: readonly {readonly html: string}[]}[];
-}
 
 /** Returns the violations that axe finds, with the elements. */
 async function findViolations(page: Page): Promise<readonly string[]> {
-  const {violations} = (await page.evaluate('axe.run()')) as AxeResults;
+  const {violations} = (await page.evaluate('axe.run()')) as axe.AxeResults;
   return violations.flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html}`));
 }
 
@@ -59,7 +53,7 @@ async function openAll(options: Parameters<typeof openFakeUi>[2]) {
     },
     options,
   );
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   return page;
 }
 
