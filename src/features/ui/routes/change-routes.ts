@@ -1,7 +1,7 @@
 import {itemPlace} from '../../top/model/top-item.js';
 import type {LiveFeed} from '../live/live-feed.js';
 import type {UiTarget} from '../live/ui-sampler.js';
-import type {UiAction} from '../protocol.js';
+import type {ActionRequest, UiAction} from '../protocol.js';
 import {RequestError} from '../server/request-error.js';
 import type {UiRoute} from '../server/ui-request.js';
 import {actionTarget, findTarget} from './find-target.js';
@@ -55,7 +55,8 @@ function changeRoute(
     path: `/api/${action}`,
     handle: async ({body}) => {
       requireAllowed(allowed, action);
-      const target = await findTarget(feed, body['key']);
+      const {key: asked}: {readonly [Field in keyof ActionRequest]?: unknown} = body;
+      const target = await findTarget(feed, asked);
       const {key} = target.item;
       if (running.has(key)) throw new RequestError(409, `the ${action} is already in progress`);
       running.add(key);

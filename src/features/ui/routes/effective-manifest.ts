@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {withoutDefaults} from '../../../api/defaults/without-defaults.js';
 import type {CommandContext} from '../../../cli/command/contexts.js';
+import {escapeToLine} from '../../../format/escape-controls.js';
 import type {Json} from '../../../format/json.js';
 import {leavesOf, type ExplainedField} from '../../../kubelet/index.js';
 import {explainPod} from '../../describe/explain-pods.js';
@@ -24,7 +25,10 @@ export async function effectiveManifest(
   ];
   for (const {target, config, fields, unverified} of configs) {
     const note = unverified === undefined ? '' : ` (not compared with the manifest: ${unverified})`;
-    lines.push({text: ''}, {text: `# Config of the ${target} that the runtime received${note}`});
+    lines.push(
+      {text: ''},
+      {text: escapeToLine(`# Config of the ${target} that the runtime received${note}`)},
+    );
     lines.push(...(await explainedLines(config, [{at: [], fields}])));
   }
   return lines;

@@ -6,7 +6,6 @@ import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {acceptWebSocket} from '../../../http-server/accept-websocket.js';
 import type {RemoteSession, TerminalSize} from '../../../streaming/session/session.js';
 import {itemPlace} from '../../top/model/top-item.js';
-import type {UiTarget} from '../live/ui-sampler.js';
 import type {TerminalMessage} from '../protocol.js';
 import {TERMINAL_PROTOCOL} from '../server/ui-app.js';
 import type {UiRequest, UiRoute} from '../server/ui-request.js';

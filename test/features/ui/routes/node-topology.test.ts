@@ -1,16 +1,16 @@
 import {expect, test} from 'vitest';
 import {computeTopology} from '../../../../src/features/ui/routes/node-topology.js';
 
-const cpu = (id: number, socket: number, numaNode: number, core: number, owners: readonly string[] = []) => ({
-  ...{id, socket, numaNode, core},
-  memoryBytes: 1024 * (numaNode + 1),
+/** A CPU of a machine whose sockets have one NUMA node and one core each. */
+const cpu = (id: number, socket: number, owners: readonly string[] = []) => ({
+  ...{id, socket, numaNode: socket, core: socket},
+  memoryBytes: 1024 * (socket + 1),
   owners: owners.map((uid) => ({uid, container: 'main'})),
 });
 
 test('CPUs are grouped by socket, NUMA node and core', () => {
-  const topology = computeTopology(
-    [cpu(0, 0, 0, 0), cpu(1, 1, 1, 1, ['u1']), cpu(2, 0, 0, 0), cpu(3, 1, 1, 1, ['u2'])],
-    (uid) => (uid === 'u1' ? 'default/we\u001bb' : undefined),
+  const topology = computeTopology([cpu(0, 0), cpu(1, 1, ['u1']), cpu(2, 0), cpu(3, 1, ['u2'])], (uid) =>
+    uid === 'u1' ? 'default/we\u001bb' : undefined,
   );
   const shared = {owner: 'shared', isExclusive: false};
   expect(topology).toEqual([

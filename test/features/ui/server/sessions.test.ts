@@ -57,7 +57,7 @@ test('the number of links and sessions is limited; those that were not used the 
   const sessions = new Sessions(new FakeClock());
   const tokens = Array.from({length: 9}, () => sessions.createToken());
   expect(sessions.redeem(tokens[0] ?? '')).toBeUndefined();
-  const [first = '', second = ''] = [signIn(sessions), signIn(sessions)];
+  const [first, second] = [signIn(sessions), signIn(sessions)];
   for (let count = 2; count < MAX_SESSIONS; count += 1) signIn(sessions);
   expect(sessions.use(first)).toBe(true);
   signIn(sessions);

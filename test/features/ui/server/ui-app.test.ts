@@ -179,10 +179,10 @@ test('methods and paths that there are not', async () => {
 });
 
 test('errors of requests and nodes are told, others are not', async () => {
-  const failing = (path: string, error: unknown): UiRoute => ({
+  const failing = (path: string, error: Error): UiRoute => ({
     method: 'GET',
     path: `/api/${path}`,
-    handle: async () => await Promise.reject(error as Error),
+    handle: async () => await Promise.reject(error),
   });
   const {send, bearer, bugs} = await started([
     failing('request', new RequestError(409, 'busy', 'wait')),
