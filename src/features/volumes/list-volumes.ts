@@ -2,9 +2,12 @@ import {isPartial} from '../../api/manager-annotation.js';
 import {messageOf, rethrowUnexpected} from '../../base/errors.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import type {MeasuredUsage, NodeVolume, VolumeFacts, VolumePod} from '../../kubelet/index.js';
-import type {ListedPodFlagValues} from '../get/watch-pods.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
+import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
+
+/** Values of the flags that select pods for the list. */
+type VolumeFlagValues = PodSelectionFlagValues & {readonly 'all-namespaces': boolean};
 
 /** A volume of the node with its usage, if it was measured. */
 export interface ListedVolume {
@@ -19,7 +22,7 @@ export interface ListedVolume {
 export async function listVolumes(
   services: RuntimeContext,
   words: readonly string[],
-  flags: ListedPodFlagValues,
+  flags: VolumeFlagValues,
 ): Promise<readonly ListedVolume[] | undefined> {
   const {context, signal} = services;
   const reader = new PodReader(services);
@@ -99,7 +102,7 @@ function knowsPods({runtimeFailure, kubeletHasAnswered}: PodReader, haveRecords:
 function isSelected(
   {pod, claim}: NodeVolume,
   words: readonly string[],
-  {namespace, selector, manager}: ListedPodFlagValues,
+  {namespace, selector, manager}: PodSelectionFlagValues,
 ): boolean {
   if (pod?.name !== undefined) return true;
   if (words.length > 0 || selector !== undefined || manager !== undefined) return false;
