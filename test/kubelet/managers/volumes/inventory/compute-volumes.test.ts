@@ -130,7 +130,7 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     {state: 'published', isBlock: true},
   ],
   ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
-])('the state of %s follows from its directory', (_title, volume, fact, fields, expected) => {
+])('the state of %s follows from its directory', (...[, volume, fact, fields, expected]) => {
   const facts = someFacts(fact === undefined ? [] : [fact], fields);
   const [found, ...others] = compute([aVolumePod([volume])], facts);
   expect(found).toMatchObject({name: volume.name, pod: {name: 'web'}, ...expected});
