@@ -34,7 +34,7 @@ export interface PlayedVolumes {
 }
 
 /** How long a state of the pods is waited for, in ms of real time. */
-const WAIT_LIMIT_MS = 90_000;
+const WAIT_LIMIT_MS = 240_000;
 const POLL_INTERVAL_MS = 20;
 
 /**

@@ -72,9 +72,12 @@ export class CsiVolumeManager implements CsiVolumes {
       staged.use(volume, uid);
     }
     const context = await this.#attach(volume, signal);
-    if (isBlockVolume(volume)) await writeBlockData(volume, this.#services.node);
     if (!volume.isEphemeral) {
-      const stage = async (): Promise<void> => stageVolume(volume, context, this.#services, signal);
+      const stage = async (): Promise<void> => {
+        // After the end of a removal that is in progress, which would remove it.
+        if (isBlockVolume(volume)) await writeBlockData(volume, this.#services.node);
+        await stageVolume(volume, context, this.#services, signal);
+      };
       const step = isBlockVolume(volume) ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed';
       await inStep(step, staged.stage(volume, stage, signal), signal);
       onStaged?.();

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {mkdir, readdir, readFile, realpath, readlink, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
@@ -114,6 +115,34 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     await removePodDir(node, 'u2', {csi});
     await until(() => !existsSync(join(blocks, 'pv')));
     expect(driver.callsTo('NodeUnstageVolume')).toMatchObject([{volume_id: 'h'}]);
+  });
+
+  test('a volume that is being unstaged when another pod needs it is staged again, and nothing is left of it', async () => {
+    let unstage: () => void = () => undefined;
+    const isHeld = new Promise<object>((resolve) => {
+      unstage = () => {
+        resolve({});
+      };
+    });
+    const answers = {NodeUnstageVolume: async () => await isHeld};
+    const {node, driver, start, blocks} = await aBlockNode({device: await aDisk(), answers});
+    const {csi, mount} = await start();
+    await mount(aDevicePod('u1'));
+    await removePodDir(node, 'u1', {csi});
+    await until(() => driver.callsTo('NodeUnstageVolume').length > 0);
+    const isDone = mount(aDevicePod('u2'));
+    // Nothing shows that the mount waits; a shorter time only makes the test weaker.
+    await delay(200);
+    unstage();
+    await isDone;
+    expect(existsSync(join(blocks, 'pv/data/vol_data.json'))).toBe(true);
+    await removePodDir(node, 'u2', {csi});
+    await until(() => !existsSync(join(blocks, 'pv')));
+    expect(driver.changes).toEqual(
+      Array.from({length: 2}, () => [
+        ...['NodeStageVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnstageVolume'],
+      ]).flat(),
+    );
   });
 
   test('the driver measures a block volume at its map for the pod', async () => {
