@@ -70,7 +70,7 @@ const {urls} = await startServers(
     systemLogDir: directory,
     streamingIdleTimeoutMs: 0,
     syncFrequencyMs: 60_000,
-      volumeStatsPeriodMs: 60_000,
+    volumeStatsPeriodMs: 60_000,
     configuration: {},
   },
   new AbortController().signal,
