@@ -1,6 +1,5 @@
 import {EmptyValueError, messageOf, type UsageError} from '../../base/errors.js';
 import {flagTitle, type FlagToken, type Tokens} from './tokenize.js';
-import {trimSpace} from './trim-space.js';
 import {ArgumentsError, FlagError} from './usage-errors.js';
 
 /** Part of an oclif flag definition that decides its value. */
@@ -101,6 +100,14 @@ function split(token: FlagToken, delimiter: string | undefined): readonly FlagTo
   const {value} = token;
   if (typeof value === 'boolean' || delimiter === undefined) return [token];
   return value.split(delimiter).map((part) => ({...token, value: trimSpace(part)}));
+}
+
+/**
+ * Removes white space at both ends as Go's strings.TrimSpace does: U+0085 is white space, and the byte order mark is
+ * not.
+ */
+export function trimSpace(text: string): string {
+  return text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
 }
 
 /** Returns the value of one occurrence of a flag. Rejects with UsageError. */

@@ -16,7 +16,7 @@ import {
   type ConfigKey,
 } from '../../cli/settings/config-file.js';
 import {CRICTL_CONFIG_FILE_DIALECT, goParseError} from '../../cli/crictl/crictl-config-file.js';
-import {trimSpace} from '../../cli/parsing/trim-space.js';
+import {trimSpace} from '../../cli/parsing/parse-values.js';
 import type {ConfigActions} from './edit-config-file.js';
 
 /** Text of an option that the config file does not set, by its type. */
