@@ -21,6 +21,7 @@ import {answering, startFakePortForwardServer} from '../streaming/port-forward/f
 import {aManifest, createTestbed} from './command-testbed.js';
 import {FAST_CLOCK, interruptAt} from './interrupt-watch.js';
 import {startKubelet} from './kubelet/kubelet-testbed.js';
+import {startUi} from './ui/ui-testbed.js';
 
 /*
  * Runs every command that calls the runtime on the profile of each runtime. What a command does is tested elsewhere.
@@ -222,6 +223,7 @@ const FLOWS = [
   'restart',
   'sync',
   'top',
+  'ui',
 ];
 
 test('every command that calls the runtime has a case', () => {
@@ -342,7 +344,7 @@ describe.each(NAMES)('on %s', (profile) => {
     }
   });
 
-  test('sync, plan, get pods, describe, top, restart, delete', async () => {
+  test('sync, plan, get pods, describe, top, ui, restart, delete', async () => {
     const testbed = await createTestbed({profile});
     const manifest = await testbed.write('web.json', aManifest());
     const kcri = async (args: readonly string[], options: RunOptions = {}): Promise<string> => {
@@ -359,6 +361,12 @@ describe.each(NAMES)('on %s', (profile) => {
     expect(await kcri(['get', 'pods'])).toMatch(/^web +1\/1 +Running +0 /m);
     expect(await kcri(['describe', 'web'])).toMatch(/^ +State: +Running$/m);
     expect(await kcri(['top', '--once'], {clock: FAST_CLOCK})).toMatch(/^default\/web +1\/1 /m);
+    const ui = await startUi(['--root-dir', testbed.rootDir, 'ui'], {endpoint: testbed.runtime.endpoint});
+    await ui.page.signIn();
+    const live = await ui.page.live();
+    await live.until(() => live.pod('web')?.state === 'Running');
+    expect(live.last?.nodes).toMatchObject([{runtime: expect.any(String) as string}]);
+    await ui.interrupt();
     const restarted = await runKcri(['--root-dir', testbed.rootDir, 'restart', 'web', '-t', '0'], {
       endpoint: testbed.runtime.endpoint,
     });
