@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {omit} from '../../../src/base/omit.js';
 import {arrangeRows, titleOf, type RowOrder} from '../../../src/ui-page/model/arrange.js';
 import {INITIAL_TABLE} from '../../../src/ui-page/model/table-state.js';
 import {aUiContainer, aUiPod} from '../../fakes/ui/ui-builders.js';
@@ -9,7 +10,7 @@ const WEB = aUiPod({
   cpuPercent: 5,
   containers: [aUiContainer('web', {name: 'nginx', image: 'registry.example/nginx:1'}), aUiContainer('web')],
 });
-const {cpuPercent: _cpu, ...DB} = aUiPod({name: 'db', namespace: 'shop', node: 'node-2', manager: 'kubelet'});
+const DB = omit(aUiPod({name: 'db', namespace: 'shop', node: 'node-2', manager: 'kubelet'}), 'cpuPercent');
 const JOB = aUiPod({name: 'job', state: 'CrashLoopBackOff', tone: 'bad', cpuPercent: 70});
 
 function titles(order: Partial<RowOrder>): readonly string[] {
