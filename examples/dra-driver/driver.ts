@@ -97,12 +97,12 @@ function forEachClaim(work: (claim: Claim) => object) {
   return ({request}: {readonly request: Request}, answer: (error: null, response: object) => void): void => {
     const claims = request.claims.map((claim) => {
       try {
-        return [claim.uid, work(claim)];
+        return {key: claim.uid, value: work(claim)};
       } catch (error) {
-        return [claim.uid, {error: String(error)}];
+        return {key: claim.uid, value: {error: String(error)}};
       }
     });
-    answer(null, {claims: Object.fromEntries(claims)});
+    answer(null, {claims});
   };
 }
 

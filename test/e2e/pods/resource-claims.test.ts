@@ -50,7 +50,7 @@ describe.each(newestRuntime)('devices of a DRA driver without a cluster: $name',
   // Proves: PodSpec.resourceClaims, PodResourceClaim.name, PodResourceClaim.resourceClaimTemplateName,
   //   ResourceRequirements.claims, ResourceClaim.name
   test('a container has the devices that its claim was given, until the pod is deleted', async () => {
-    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    expect(await testbed.sync(manifest, ['--timeout', '2m'])).toMatchObject({exitCode: 0});
     expect(await run('slots-user', 'echo $SLOT_ANY $SLOT_FAST; head -c 4 /dev/slot-1 | wc -c')).toBe(
       'slot-0 slot-1\n4',
     );
