@@ -77,6 +77,8 @@ export interface NodeManager {
   readonly resourceStatus?: (pod: Pod, container: Container) => readonly ResourceStatus[];
   /** Returns what the manager adds to the status of the pod. */
   readonly podStatus?: (pod: Pod) => ManagedPodStatus | undefined;
+  /** Reports whether the manager provides an extended resource that is not in the node's status. */
+  readonly offersResource?: (resource: string) => boolean;
   /** Extended resources that the manager offers. */
   readonly extended?: ExtendedResourceProvider;
   /** What the pod resources API shows of the manager. */
@@ -251,6 +253,8 @@ export interface NodeManagers {
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of what a container uses of all managers. */
   resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[];
+  /** Reports whether a manager provides an extended resource that is not in the node's status. */
+  offersResource(resource: string): boolean;
   /** Returns what the managers add to the status of the pod; undefined for nothing. */
   podStatus(pod: Pod): ManagedPodStatus | undefined;
   /** Returns what all managers give the container. */

@@ -60,7 +60,7 @@ describe.each(newestRuntime)('devices of a DRA driver without a cluster: $name',
     const waiting = await testbed.sync(second, ['--timeout', '3s']);
     expect(waiting.exitCode).not.toBe(0);
     expect(waiting.stderr).toContain(
-      'request fast needs 1 device of class slots.example.com: 3 devices on this node, 2 allocated already, 1 selector #0 of the request does not match',
+      'request fast needs 1 device of class slots.example.com: 3 devices on this node, 2 allocated already, 1 chosen for another request',
     );
     await testbed.delete('second');
 

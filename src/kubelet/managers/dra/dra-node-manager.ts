@@ -4,6 +4,7 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices, PreparationFailure} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {NO_DEVICE_OBJECTS} from '../../contract/resources/device-objects.js';
+import {findExtendedClass} from './core/extended-class.js';
 import {mayNeedClaims} from './core/pod-claims.js';
 import type {LocalDra} from './local/local-dra.js';
 import type {OnDemandDra, OnDemandDraOptions} from './local/on-demand-dra.js';
@@ -57,6 +58,7 @@ export function createDraManager({
     }),
     resourceStatus: (pod, container) => running?.statuses(podOf(pod), container) ?? [],
     podStatus: (pod) => local?.statusOf(pod),
+    offersResource: (resource) => local?.offers(resource) === true,
     explain: (pod, container) => local?.explain(pod, container),
     podResources: {
       ofContainer: () => ({}),
@@ -94,6 +96,7 @@ export function createOnDemandDraManager(options: OnDemandDraOptions): NodeManag
     containerOptions: async ({pod, container}) =>
       mayNeedClaims(pod) ? {cdiDevices: await (await open()).cdiDevices(pod, container)} : {},
     podStatus: (pod) => opened?.statusOf(pod),
+    offersResource: (resource) => findExtendedClass(options.objects().classes, resource) !== undefined,
   };
 }
 

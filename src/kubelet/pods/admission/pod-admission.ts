@@ -27,7 +27,10 @@ export interface PodAdmissionOptions extends PreemptContext {
   /** Returns the pressure conditions of the node. */
   readonly pressures: () => readonly NodePressure[];
   /** Managers that allocate what the pod needs, unless admission is off. */
-  readonly nodeManagers: Pick<NodeManagers, 'admit' | 'takeExtendedResources' | 'usedExtendedResources'>;
+  readonly nodeManagers: Pick<
+    NodeManagers,
+    'admit' | 'takeExtendedResources' | 'usedExtendedResources' | 'offersResource'
+  >;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -146,9 +149,11 @@ export class PodAdmission {
    * node; in a cluster, the Node may offer them, and the scheduler knows.
    */
   allocate(pod: Pod): void {
-    const {allocations, events, metrics, isManaged} = this.#options;
-    if (isStaticPod(pod) && !isManaged(podRef(pod).uid))
-      reportUnknownResources(pod, events, this.#extendedResources());
+    const {allocations, events, metrics, isManaged, nodeManagers} = this.#options;
+    if (isStaticPod(pod) && !isManaged(podRef(pod).uid)) {
+      const known = this.#extendedResources();
+      reportUnknownResources(pod, events, (name) => known.has(name) || nodeManagers.offersResource(name));
+    }
     allocations.admit(pod);
     metrics?.podAdded(pod.spec.containers.length);
   }

@@ -9,9 +9,9 @@ import type {EventSink} from '../../contract/pod-event.js';
 export function reportUnknownResources(
   pod: Pod,
   events: EventSink,
-  known: ReadonlyMap<string, bigint> = new Map(),
+  isKnown: (resource: string) => boolean,
 ): void {
-  const names = unknownResources(pod).filter((name) => !known.has(name));
+  const names = unknownResources(pod).filter((name) => !isKnown(name));
   if (names.length === 0) return;
   const message = `Unknown resources ${names.join(', ')}: containers run without them, since no device plugin has registered them`;
   events({type: 'Warning', reason: 'UnknownResource', message, pod});

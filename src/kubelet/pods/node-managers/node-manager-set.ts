@@ -159,6 +159,10 @@ export class NodeManagerSet implements NodeManagers {
     return this.#managers.flatMap((manager) => manager.resourceStatus?.(pod, container) ?? []);
   }
 
+  offersResource(resource: string): boolean {
+    return this.#managers.some((manager) => manager.offersResource?.(resource) === true);
+  }
+
   podStatus(pod: Pod): ManagedPodStatus | undefined {
     for (const manager of this.#managers) {
       const status = manager.podStatus?.(pod);

@@ -21,7 +21,10 @@ export interface PodConflicts {
 }
 
 /** Options of checkPodConflicts. */
-export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' | 'node' | 'observer'> {
+export interface PodConflictOptions extends Pick<
+  PodRegistryOptions,
+  'endpoint' | 'node' | 'observer' | 'nodeManagers'
+> {
   readonly store: Pick<PodStore, 'get'>;
   readonly snapshot: NodePodSnapshot;
   /** True to treat the pod's own record as that of an older pod. */
@@ -99,7 +102,7 @@ async function requireReadableNamesake(
 async function requireAdmission(
   pod: Pod,
   {known, older}: PodConflicts,
-  {snapshot, node, observer}: PodConflictOptions,
+  {snapshot, node, observer, nodeManagers}: PodConflictOptions,
 ): Promise<void> {
   const allocation = known && allocationOf(known.pod);
   if (allocation !== undefined && isAllocated(pod, allocation)) return;
@@ -113,7 +116,7 @@ async function requireAdmission(
   }
   const rejection = findRejection({pod, others, node});
   if (rejection === undefined) {
-    reportUnknownResources(pod, observer.event);
+    reportUnknownResources(pod, observer.event, (name) => nodeManagers?.offersResource(name) === true);
     return;
   }
   observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});

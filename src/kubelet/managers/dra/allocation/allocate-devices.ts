@@ -183,7 +183,8 @@ class DeviceSearch {
 
   /** Returns why a device cannot be taken now; undefined if it can (allocateOne, allocateDevice). */
   #findRefusal(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
-    if (this.#isInUse(request, alternative, device)) return 'allocated already';
+    const use = this.#findUse(request, alternative, device);
+    if (use !== undefined) return use;
     const mismatch = this.#findMismatch(request, alternative, device);
     if (mismatch !== undefined) return mismatch;
     const key = deviceKey(device.id);
@@ -195,13 +196,15 @@ class DeviceSearch {
     return this.#findViolation(request, alternative, device);
   }
 
-  #isInUse({claim}: PlannedRequest, {adminAccess}: Alternative, {id}: PoolDevice): boolean {
+  /** Returns who has a device; undefined if it is free, or if the request may have it all the same. */
+  #findUse({claim}: PlannedRequest, {adminAccess}: Alternative, {id}: PoolDevice): string | undefined {
     const key = deviceKey(id);
     const holders = this.chosen.filter(
       ({device, consumed}) => consumed === undefined && deviceKey(device.id) === key,
     );
-    if (adminAccess) return holders.some(({request}) => request.claim === claim);
-    return this.#ledger.isTaken(key) || holders.length > 0;
+    const others = adminAccess ? holders.filter(({request}) => request.claim === claim) : holders;
+    if (others.length > 0) return 'chosen for another request';
+    return !adminAccess && this.#ledger.isTaken(key) ? 'allocated already' : undefined;
   }
 
   #hasCounters(device: PoolDevice): boolean {

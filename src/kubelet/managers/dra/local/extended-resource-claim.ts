@@ -3,7 +3,7 @@ import {quantityValue} from '../../../../api/quantity.js';
 import type {DeviceClass, DeviceRequest} from '../../../../api/types/v1-device-resources.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerExtendedResourceRequest} from '../../../../api/types/v1-status.js';
-import {DEVICE_CLASS_PREFIX} from '../core/pod-claims.js';
+import {findExtendedClass} from '../core/extended-class.js';
 
 /** Requests of the claim for a pod's extended resources, and which container has which of them. */
 export interface ExtendedResourcePlan {
@@ -31,7 +31,7 @@ export function planExtendedResources(
     ends: index < initContainers.length && !isRestartableInitContainer(container),
   }));
   const plans = resourcesOf(places.map(({container}) => container)).flatMap((resource) => {
-    const deviceClass = isOffered(resource) ? undefined : findClass(classes, resource);
+    const deviceClass = isOffered(resource) ? undefined : findExtendedClass(classes, resource);
     const className = deviceClass?.metadata.name;
     return className === undefined ? [] : [planResource(places, resource, className)];
   });
@@ -82,16 +82,6 @@ function countOf({exactly}: DeviceRequest): number {
 function resourcesOf(containers: readonly Container[]): readonly string[] {
   const names = containers.flatMap(({resources}) => Object.keys(resources?.requests ?? {}));
   return [...new Set(names)].toSorted();
-}
-
-/** Returns the class of a resource: the newest that names it, or the one in its own name. */
-function findClass(classes: readonly DeviceClass[], resource: string): DeviceClass | undefined {
-  const explicit = classes
-    .filter(({spec}) => spec.extendedResourceName === resource)
-    .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
-  return (
-    explicit[0] ?? classes.find(({metadata}) => resource === `${DEVICE_CLASS_PREFIX}${metadata.name ?? ''}`)
-  );
 }
 
 /** Returns what a container needs besides the requests that it can reuse (createResourceRequestAndMappings). */

@@ -5,6 +5,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-manager.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
+import {findExtendedClass} from '../core/extended-class.js';
 import {claimsOfContainer} from '../core/pod-claims.js';
 import {ClaimStore, PlannedClaims, type AllocatedClaim} from './claim-store.js';
 import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
@@ -25,12 +26,14 @@ export interface LocalDraOptions {
 /** Claims of a node without a cluster, and what is known of them since the last call. */
 export class LocalDra {
   readonly claims: LocalClaims;
+  readonly #objects: () => DeviceObjects;
   #known: readonly AllocatedClaim[] = [];
   /** Why pods wait for devices, by UID. */
   readonly #waiting = new Map<string, string>();
 
   constructor({node, manager, objects, isPlan, isOffered, inUse}: LocalDraOptions) {
     const store = new ClaimStore(node.rootDir);
+    this.#objects = objects;
     this.claims = new LocalClaims({
       ...{manager, objects},
       storage: isPlan === true ? new PlannedClaims(async () => await store.list()) : store,
@@ -100,6 +103,11 @@ export class LocalDra {
     return Object.keys(fields).length === 0 && unschedulable === undefined
       ? undefined
       : {fields, unschedulable};
+  }
+
+  /** Reports whether a DeviceClass provides an extended resource. */
+  offers(resource: string): boolean {
+    return findExtendedClass(this.#objects().classes, resource) !== undefined;
   }
 
   /** Describes the devices that a container gets: `device gpu-0 of gpu.example.com (claim gpu)`; undefined for none. */

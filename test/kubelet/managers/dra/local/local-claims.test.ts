@@ -106,7 +106,7 @@ describe('claims', () => {
       'too few devices',
       aPodWithClaims('web', 'gpu'),
       devices(['a'], aClaim('gpu', aSpec(2))),
-      'cannot allocate all claims: claim default/gpu, request req needs 2 devices of class gpu: 1 device on this node, 1 allocated already',
+      'cannot allocate all claims: claim default/gpu, request req needs 2 devices of class gpu: 1 device on this node',
     ],
     [
       'a wrong selector',
