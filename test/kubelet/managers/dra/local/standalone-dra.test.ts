@@ -1,0 +1,224 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import type {Pod} from '../../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../../src/base/clock.js';
+import type {NodeManager} from '../../../../../src/kubelet/contract/node-manager.js';
+import {podRef} from '../../../../../src/kubelet/contract/pod-ref.js';
+import type {DeviceObjects} from '../../../../../src/kubelet/contract/resources/device-objects.js';
+import {
+  createDraManager,
+  createOnDemandDraManager,
+} from '../../../../../src/kubelet/managers/dra/dra-node-manager.js';
+import {temporaryDirectory} from '../../../../base/temporary-directory.js';
+import {fakeManagerServices} from '../../../../fakes/fake-manager-services.js';
+import {FakeDraDriver} from '../../../../fakes/plugins/fake-dra-driver.js';
+import {FakeRegistrar} from '../../../../fakes/plugins/fake-registrar.js';
+import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
+import {aPodWithClaims, aTemplate, devices, DRIVER} from './device-fixtures.js';
+
+const {signal} = new AbortController();
+
+/** A node without a cluster, with a driver whose device is `dev`. */
+class DraNode implements AsyncDisposable {
+  readonly rootDir: string;
+  readonly driver: FakeDraDriver;
+  readonly #registrar: FakeRegistrar;
+  readonly #ends: AbortController[] = [];
+  active: readonly Pod[] = [];
+  readonly synced: string[] = [];
+
+  private constructor(rootDir: string, driver: FakeDraDriver, registrar: FakeRegistrar) {
+    this.rootDir = rootDir;
+    this.driver = driver;
+    this.#registrar = registrar;
+  }
+
+  static async start(): Promise<DraNode> {
+    const rootDir = join(await temporaryDirectory(), 'root');
+    const path = join(rootDir, 'plugins', DRIVER, 'dra.sock');
+    const driver = await FakeDraDriver.start({path});
+    const info = {type: 'DRAPlugin', name: DRIVER, endpoint: path, supported_versions: ['v1.DRAPlugin']};
+    const registrar = await FakeRegistrar.start(join(rootDir, 'plugins_registry', 'dra-reg.sock'), info);
+    return new DraNode(rootDir, driver, registrar);
+  }
+
+  /** Starts the manager of a kubelet, with which the driver registers. */
+  async kubelet(objects: DeviceObjects, isPlan = false): Promise<NodeManager> {
+    const node = {
+      ...GOLDEN_NODE,
+      rootDir: this.rootDir,
+      devicePluginsDir: join(this.rootDir, 'device-plugins'),
+    };
+    const manager = createDraManager(node);
+    if (manager === undefined) throw new Error('the node has no DRA manager');
+    const end = new AbortController();
+    this.#ends.push(end);
+    await manager.start?.(
+      fakeManagerServices({
+        ...{node, clock: systemClock, deviceObjects: () => objects, isPlan},
+        activePods: () => this.active,
+        syncPods: (uids) => void this.synced.push(...uids),
+      }),
+      end.signal,
+    );
+    const endpoint = join(this.rootDir, 'plugins', DRIVER, 'dra.sock');
+    if (!isPlan)
+      await manager.plugins?.register({name: DRIVER, endpoint, versions: ['v1.DRAPlugin']}, signal);
+    return manager;
+  }
+
+  /** Creates the manager of a command. */
+  command(objects: DeviceObjects): NodeManager {
+    const node = {...GOLDEN_NODE, rootDir: this.rootDir};
+    return createOnDemandDraManager({node, clock: systemClock, objects: () => objects});
+  }
+
+  async claims(): Promise<readonly string[]> {
+    const names = await readdir(join(this.rootDir, 'kcri/resource-claims')).catch(() => []);
+    return names.filter((name) => name.endsWith('.json'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#ends) end.abort();
+    await this.#registrar.stop();
+    await this.driver.kill();
+  }
+}
+
+const OBJECTS = devices(['dev'], aTemplate('one'));
+const WEB = aPodWithClaims('web', 'template:one');
+const OTHER = aPodWithClaims('other', 'template:one');
+
+const cdi = async (manager: NodeManager, pod: Pod): Promise<readonly (string | undefined)[]> => {
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error('the pod has no container');
+  const options = await manager.containerOptions?.({pod, container, node: GOLDEN_NODE}, signal);
+  return (options?.cdiDevices ?? []).map(({name}) => name);
+};
+
+test('a kubelet gives a device to one pod, and when that is gone, to the pod that waits', async () => {
+  await using node = await DraNode.start();
+  const kubelet = await node.kubelet(OBJECTS);
+  expect(await kubelet.preparePod?.(WEB, signal)).toBeUndefined();
+  expect(await cdi(kubelet, WEB)).toEqual([expect.stringMatching(/^example\.com\/dra=web-entry0-/)]);
+  expect(kubelet.podStatus?.(WEB)?.fields.resourceClaimStatuses?.map(({name}) => name)).toEqual(['entry0']);
+
+  const short = await kubelet.preparePod?.(OTHER, signal);
+  expect(short).toEqual({
+    reason: 'FailedScheduling',
+    message: expect.stringMatching(
+      /^cannot allocate all claims: .* 1 device on this node, 1 allocated already$/,
+    ) as string,
+  });
+  expect(kubelet.podStatus?.(OTHER)).toEqual({fields: {}, unschedulable: short?.message});
+  expect(node.synced).toEqual(['uid-other']);
+  await kubelet.preparePod?.(OTHER, signal);
+  expect(node.synced).toEqual(['uid-other']);
+
+  await kubelet.podStopped?.(WEB);
+  expect(node.driver.callsTo('NodeUnprepareResources')).toHaveLength(1);
+  expect(node.synced).toEqual(['uid-other', 'uid-other']);
+  expect(await kubelet.preparePod?.(OTHER, signal)).toBeUndefined();
+  expect(kubelet.podStatus?.(OTHER)?.unschedulable).toBeUndefined();
+});
+
+test('a kubelet that was killed keeps the claims of its pods, and releases those of pods that are gone', async () => {
+  await using node = await DraNode.start();
+  const objects = devices(['dev', 'more'], aTemplate('one'));
+  const killed = await node.kubelet(objects);
+  await killed.preparePod?.(WEB, signal);
+  await killed.preparePod?.(OTHER, signal);
+  const kubelet = await node.kubelet(objects);
+  node.active = [WEB];
+  await kubelet.reconcile?.run(signal);
+  expect(
+    node.driver
+      .callsTo('NodeUnprepareResources')
+      .flat()
+      .map(({name}) => name),
+  ).toEqual([expect.stringMatching(/^other-/)]);
+  expect(await node.claims()).toHaveLength(1);
+  expect(await cdi(kubelet, WEB)).toHaveLength(1);
+  node.active = [];
+  await kubelet.reconcile?.run(signal);
+  expect(await node.claims()).toEqual([]);
+});
+
+test('a kubelet that was killed between allocation and preparation leaves nothing', async () => {
+  await using node = await DraNode.start();
+  const plan = await node.kubelet(OBJECTS, true);
+  expect(await plan.preparePod?.(WEB, signal)).toBeUndefined();
+  const [main] = WEB.spec.containers;
+  expect(main && plan.explain?.(WEB, main)).toMatch(
+    /^device dev of dra\.example\.com, pool pool \(claim web-entry0-\w{5}, request req\)$/,
+  );
+  expect([await node.claims(), node.driver.calls]).toEqual([[], []]);
+
+  const end = new AbortController();
+  await using slow = await FakeDraDriver.start({
+    path: join(node.rootDir, 'slow.sock'),
+    answers: {
+      NodePrepareResources: async () => {
+        end.abort();
+        return await new Promise<object>(() => undefined);
+      },
+    },
+  });
+  const killed = await node.kubelet(OBJECTS);
+  const registered = {name: DRIVER, endpoint: join(node.rootDir, 'slow.sock'), versions: ['v1.DRAPlugin']};
+  killed.plugins?.deregister({...registered, endpoint: join(node.rootDir, 'plugins', DRIVER, 'dra.sock')});
+  await killed.plugins?.register(registered, signal);
+  await expect(killed.preparePod?.(WEB, end.signal)).rejects.toThrow();
+  expect([await node.claims(), slow.calls.length]).toEqual([[expect.anything()], 1]);
+  const kubelet = await node.kubelet(OBJECTS);
+  await kubelet.reconcile?.run(signal);
+  expect(await node.claims()).toEqual([]);
+  expect(node.driver.callsTo('NodeUnprepareResources')).toHaveLength(1);
+});
+
+test('a command prepares a claim for each sandbox, and another process releases it', async () => {
+  await using node = await DraNode.start();
+  const sync = node.command(OBJECTS);
+  expect(await sync.preparePod?.(WEB, signal)).toBeUndefined();
+  const again = node.command(OBJECTS);
+  const [name] = await cdi(again, WEB);
+  expect(name).toMatch(/^example\.com\/dra=web-entry0-/);
+  await again.preparePod?.(WEB, signal);
+  expect(await cdi(node.command(OBJECTS), WEB)).toEqual([name]);
+  expect(await node.command(OBJECTS).preparePod?.(OTHER, signal)).toMatchObject({reason: 'FailedScheduling'});
+  await node.command(devices([])).podStopped?.(WEB);
+  expect(node.driver.calls.map(({method}) => method)).toEqual([
+    'NodePrepareResources',
+    'NodePrepareResources',
+    'NodeUnprepareResources',
+  ]);
+  expect(await node.claims()).toEqual([]);
+});
+
+test('a kubelet releases what a command has prepared, and a command what a kubelet has', async () => {
+  await using node = await DraNode.start();
+  await node.command(OBJECTS).preparePod?.(WEB, signal);
+  const kubelet = await node.kubelet(OBJECTS);
+  await kubelet.podStopped?.(WEB);
+  expect(await node.claims()).toEqual([]);
+  await kubelet.preparePod?.(OTHER, signal);
+  await node.command(OBJECTS).podStopped?.(OTHER);
+  expect(await node.claims()).toEqual([]);
+  expect(node.driver.callsTo('NodeUnprepareResources').flat()).toHaveLength(2);
+});
+
+test('a pod whose driver is not there waits, and is not released without it', async () => {
+  await using node = await DraNode.start();
+  const sync = node.command(OBJECTS);
+  await sync.preparePod?.(WEB, signal);
+  await node[Symbol.asyncDispose]();
+  expect(await node.command(OBJECTS).preparePod?.(WEB, signal)).toEqual({
+    reason: 'FailedPrepareDynamicResources',
+    message: `Failed to prepare dynamic resources: prepare dynamic resources: DRA driver ${DRIVER} is not registered`,
+  });
+  await expect(sync.podStopped?.(WEB)).rejects.toThrow(
+    `cannot release the resource claims of the pod ${podRef(WEB).uid}: unprepare dynamic resources: DRA driver ${DRIVER} is not registered`,
+  );
+  expect(await node.claims()).toHaveLength(1);
+});
