@@ -17,6 +17,7 @@ const REASONS = [
   'FailedKillPod',
   'NetworkNotReady',
   'FailedPrepareDynamicResources',
+  'FailedScheduling',
   'FailedCreatePodContainer',
 ];
 
@@ -78,6 +79,36 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     tries: () => [
       'check the pod of the driver on this node, and its socket in the directory plugins_registry of the kubelet',
     ],
+  },
+  {
+    rule: 'claim-not-allocated',
+    pattern: /cannot allocate all claims: claim (\S+), request (\S+) needs (.*)/s,
+    cause: ([, claim = '', request = '', why = '']) =>
+      `resource claim ${claim} waits for devices: request ${request} needs ${why.trim()}`,
+    tries: () => [
+      'delete pods that have the devices, or ask for others in the claim',
+      'compare the ResourceSlices in the manifests with the devices of this node',
+    ],
+  },
+  {
+    rule: 'claim-missing',
+    pattern: /(resourceclaim|resourceclaimtemplate)\.resource\.k8s\.io "([^"]*)" not found/,
+    cause: ([, kind = '', name = '']) =>
+      `the pod needs ${kind === 'resourceclaim' ? 'ResourceClaim' : 'ResourceClaimTemplate'} ${name}, which does not exist`,
+    tries: () => ['add it to the manifests of the pod'],
+  },
+  {
+    rule: 'device-class-missing',
+    pattern: /request (\S+): device class (\S+) does not exist/,
+    cause: ([, request = '', name = '']) =>
+      `request ${request} of a resource claim needs DeviceClass ${name}, which does not exist`,
+    tries: () => ['add it to the manifests of the pod'],
+  },
+  {
+    rule: 'device-selector',
+    pattern: /((?:class|claim) \S+: selector #\d+): CEL (?:compile|runtime) error: (.*)/s,
+    cause: ([, where = '', why = '']) => `the CEL expression of ${where} fails: ${why.trim()}`,
+    tries: () => ['correct the expression; has() tests whether a device has an attribute'],
   },
   {
     rule: 'claim-not-reserved',

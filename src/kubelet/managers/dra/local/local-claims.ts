@@ -56,7 +56,8 @@ export class LocalClaims {
   async allocate(pod: Pod, signal: AbortSignal): Promise<readonly AllocatedClaim[]> {
     if (!mayNeedClaims(pod)) return [];
     const {storage, objects, isOffered} = this.#options;
-    const needed = explained(() => neededClaims(pod, objects(), isOffered));
+    const reserved = await this.ofPod(podRef(pod).uid);
+    const needed = explained(() => neededClaims(pod, {objects: objects(), isOffered, reserved}));
     if (needed.length === 0) return [];
     await using _lock = await this.#lock('allocation', signal);
     const known = await storage.list();
@@ -67,9 +68,9 @@ export class LocalClaims {
     const all = found.map(
       (one) => one.known ?? created.find(({claim}) => claim.metadata.name === one.claim.metadata.name),
     );
-    const reserved = all.flatMap((one) => (one === undefined ? [] : [reservedFor(one, pod)]));
-    for (const claim of reserved) if (!known.includes(claim)) await storage.put(claim);
-    return reserved;
+    const given = all.flatMap((one) => (one === undefined ? [] : [reservedFor(one, pod)]));
+    for (const claim of given) if (!known.includes(claim)) await storage.put(claim);
+    return given;
   }
 
   /** Returns claims with devices for them. */

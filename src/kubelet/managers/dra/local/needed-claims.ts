@@ -22,22 +22,50 @@ export interface NeededClaim {
   readonly generatedFor?: AllocatedClaim['generatedFor'];
 }
 
+/** Where the claims of a pod come from. */
+interface ClaimSources {
+  readonly objects: DeviceObjects;
+  /** Reports whether a device plugin of the node offers an extended resource. */
+  readonly isOffered: (resource: string) => boolean;
+  /** Claims that are reserved for the pod; their objects may be gone from the manifests. */
+  readonly reserved: readonly AllocatedClaim[];
+}
+
 /**
  * Returns the claims that a pod needs, in its order, and last that of its extended resources. Generated ones are named and owned as
  * by the resourceclaim controller. Throws SystemError if a claim or a template is missing.
  */
-export function neededClaims(
-  pod: Pod,
-  objects: DeviceObjects,
-  isOffered: (resource: string) => boolean,
-): readonly NeededClaim[] {
-  const claims = (pod.spec.resourceClaims ?? []).map((entry) => neededClaim(pod, entry, objects));
-  const extended = extendedClaim(pod, objects.classes, isOffered);
+export function neededClaims(pod: Pod, {objects, isOffered, reserved}: ClaimSources): readonly NeededClaim[] {
+  const claims = (pod.spec.resourceClaims ?? []).map(
+    (entry) => findReserved(reserved, entry) ?? neededClaim(pod, entry, objects),
+  );
+  const extended =
+    toNeeded(reserved.find(({generatedFor}) => generatedFor?.mappings !== undefined)) ??
+    extendedClaim(pod, objects.classes, isOffered);
   const all = extended === undefined ? claims : [...claims, extended];
   // Two entries may name one claim.
   return all.filter(
     ({metadata}, index) => all.findIndex((other) => other.metadata.name === metadata.name) === index,
   );
+}
+
+function findReserved(
+  reserved: readonly AllocatedClaim[],
+  {name: entry, resourceClaimName: name}: PodResourceClaim,
+): NeededClaim | undefined {
+  return toNeeded(
+    reserved.find(({claim, generatedFor}) =>
+      name === undefined
+        ? generatedFor?.entry === entry
+        : generatedFor === undefined && claim.metadata.name === name,
+    ),
+  );
+}
+
+function toNeeded(allocated: AllocatedClaim | undefined): NeededClaim | undefined {
+  if (allocated === undefined) return undefined;
+  const {claim, generatedFor} = allocated;
+  return {metadata: claim.metadata, spec: claim.spec, ...(generatedFor !== undefined && {generatedFor})};
 }
 
 function neededClaim(

@@ -62,6 +62,7 @@ describe('claims', () => {
       resourceClaimStatuses: [{name: 'entry0', resourceClaimName: first?.claim.metadata.name}],
     });
     expect(await claims.allocate(pod, signal)).toEqual([first]);
+    expect(await open(devices([])).allocate(pod, signal)).toEqual([first]);
     expect(await give(claims, aPodWithClaims('other', 'template:one'))).toEqual(['b']);
     await claims.release('uid-web');
     expect(devicesOf(await store.list())).toEqual(['b']);
