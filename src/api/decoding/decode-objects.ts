@@ -147,11 +147,10 @@ function withOlder(
   return Object.fromEntries(
     Object.entries(kinds).map(([name, kind]) => {
       const isList = name.endsWith('List');
-      const older = Object.entries(versions).map(([version, read]) => [
-        version,
-        isList ? kind.read : read(kind.read),
-      ]);
-      return [name, {...kind, older: Object.fromEntries(older)}];
+      const older: Readonly<Record<string, ReadObjects>> = Object.fromEntries(
+        Object.entries(versions).map(([version, read]) => [version, isList ? kind.read : read(kind.read)]),
+      );
+      return [name, {...kind, older}];
     }),
   );
 }

@@ -86,6 +86,8 @@ describe('the field support matrix', () => {
       'PodDNSConfig',
       'PodDNSConfigOption',
       'PodReadinessGate',
+      'PodResourceClaim',
+      'ResourceClaim',
       'PersistentVolumeClaimVolumeSource',
       'Probe',
       'ProjectedVolumeSource',
@@ -129,9 +131,7 @@ describe('a field that kcri does not support is rejected:', () => {
     ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
     ['spec.os.name', {os: {name: 'windows'}}],
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
-    ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
-    ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
     [
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
@@ -162,11 +162,11 @@ describe('a field that kcri does not support is rejected:', () => {
   test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      containers: [aContainer({resources: {claims: [{name: 'r'}]}})],
+      volumes: [{name: 'v', iscsi: {targetPortal: 'p', iqn: 'i', lun: 0}}],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.containers[0].resources.claims',
+      'spec.volumes[0].iscsi',
       'spec.schedulingGates',
     ]);
   });

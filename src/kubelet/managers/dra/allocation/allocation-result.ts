@@ -1,4 +1,5 @@
-import type {NodeSelectorRequirement, NodeSelectorTerm} from '../../../../api/types/v1-scheduling.js';
+import type {OfferedDevice} from '../../../../api/types/v1-device-resources.js';
+import type {NodeSelectorRequirement} from '../../../../api/types/v1-scheduling.js';
 import type {
   AllocatedConfiguration,
   AllocatedDevice,
@@ -73,30 +74,29 @@ function claimConfiguration(
 
 /** Returns the nodes on which all devices can be used; undefined if that are all nodes (createNodeSelector). */
 function selectNodes(choices: readonly Choice[], nodeName: string): Allocation['nodeSelector'] {
-  const term: {matchFields: NodeSelectorRequirement[]; matchExpressions: NodeSelectorRequirement[]} = {
-    matchFields: [],
-    matchExpressions: [],
+  const isLocal = choices.some(
+    (choice) => placeOf(choice).nodeName !== undefined || choice.device.device.bindsToNode === true,
+  );
+  if (isLocal)
+    return {
+      nodeSelectorTerms: [{matchFields: [{key: 'metadata.name', operator: 'In', values: [nodeName]}]}],
+    };
+  const terms = choices.flatMap((choice) => placeOf(choice).nodeSelector?.nodeSelectorTerms ?? []);
+  const matchFields = distinct(terms.flatMap((term) => term.matchFields ?? []));
+  const matchExpressions = distinct(terms.flatMap((term) => term.matchExpressions ?? []));
+  if (matchFields.length + matchExpressions.length === 0) return undefined;
+  return {
+    nodeSelectorTerms: [
+      {...(matchFields.length > 0 && {matchFields}), ...(matchExpressions.length > 0 && {matchExpressions})},
+    ],
   };
-  for (const {device} of choices) {
-    const {slice, device: offered} = device;
-    const place = slice.perDeviceNodeSelection === true ? offered : slice;
-    if (place.nodeName !== undefined || offered.bindsToNode === true)
-      return {
-        nodeSelectorTerms: [{matchFields: [{key: 'metadata.name', operator: 'In', values: [nodeName]}]}],
-      };
-    for (const {matchFields = [], matchExpressions = []} of place.nodeSelector?.nodeSelectorTerms ?? []) {
-      addMissing(term.matchFields, matchFields);
-      addMissing(term.matchExpressions, matchExpressions);
-    }
-  }
-  const selected: NodeSelectorTerm = {
-    ...(term.matchFields.length > 0 && {matchFields: term.matchFields}),
-    ...(term.matchExpressions.length > 0 && {matchExpressions: term.matchExpressions}),
-  };
-  return Object.keys(selected).length === 0 ? undefined : {nodeSelectorTerms: [selected]};
 }
 
-function addMissing(to: NodeSelectorRequirement[], from: readonly NodeSelectorRequirement[]): void {
-  for (const requirement of from)
-    if (!to.some((known) => JSON.stringify(known) === JSON.stringify(requirement))) to.push(requirement);
+/** Returns what says which nodes have a device: itself, or its slice. */
+function placeOf({device: {slice, device}}: Choice): Pick<OfferedDevice, 'nodeName' | 'nodeSelector'> {
+  return slice.perDeviceNodeSelection === true ? device : slice;
+}
+
+function distinct(requirements: readonly NodeSelectorRequirement[]): readonly NodeSelectorRequirement[] {
+  return [...new Map(requirements.map((one) => [JSON.stringify(one), one])).values()];
 }

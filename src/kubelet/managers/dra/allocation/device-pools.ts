@@ -1,5 +1,6 @@
 import type {
   CounterSet,
+  DeviceCounterConsumption,
   OfferedDevice,
   ResourceSlice,
   ResourceSliceSpec,
@@ -106,27 +107,35 @@ function isRelevant(spec: ResourceSliceSpec, node: AllocationNode): boolean {
   return isForNode(spec, node);
 }
 
-/** Returns what makes a pool invalid (validateDeviceNames, validateDeviceCounterConsumption); undefined if nothing does. */
+/** Returns what makes a pool invalid; undefined if nothing does. */
 function findFault(
   relevant: readonly ResourceSlice[],
   all: readonly ResourceSlice[],
   counterSets: ReadonlyMap<string, CounterSet>,
 ): string | undefined {
-  const names = new Set<string>();
-  for (const {spec} of relevant)
-    for (const {name} of spec.devices ?? []) {
-      if (names.has(name)) return `duplicate device name ${name}`;
-      names.add(name);
-    }
+  const names = relevant.flatMap(devicesOf).map(({name}) => name);
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicate !== undefined) return `duplicate device name ${duplicate}`;
   const sets = all.flatMap(({spec}) => spec.sharedCounters ?? []);
   if (sets.length > counterSets.size) return 'duplicate counter set name';
-  for (const {spec} of all)
-    for (const {consumesCounters = []} of spec.devices ?? [])
-      for (const {counterSet, counters = {}} of consumesCounters) {
-        const set = counterSets.get(counterSet);
-        if (set === undefined) return `counter set ${counterSet} not found`;
-        const missing = Object.keys(counters).find((counter) => set.counters?.[counter] === undefined);
-        if (missing !== undefined) return `counter ${missing} not found in counter set ${counterSet}`;
-      }
-  return undefined;
+  return all
+    .flatMap(devicesOf)
+    .flatMap(({consumesCounters = []}) => consumesCounters)
+    .map((consumption) => findCounterFault(consumption, counterSets))
+    .find((fault) => fault !== undefined);
+}
+
+function devicesOf({spec}: ResourceSlice): readonly OfferedDevice[] {
+  return spec.devices ?? [];
+}
+
+/** Returns which counter of a device its pool lacks (validateDeviceCounterConsumption). */
+function findCounterFault(
+  {counterSet, counters = {}}: DeviceCounterConsumption,
+  counterSets: ReadonlyMap<string, CounterSet>,
+): string | undefined {
+  const set = counterSets.get(counterSet);
+  if (set === undefined) return `counter set ${counterSet} not found`;
+  const missing = Object.keys(counters).find((counter) => set.counters?.[counter] === undefined);
+  return missing && `counter ${missing} not found in counter set ${counterSet}`;
 }

@@ -2,12 +2,17 @@ import {EvaluationError, type Environment} from '@marcbachmann/cel-js';
 import {CelQuantity, compareAmounts} from './cel-quantity.js';
 import {compareSemver, Semver} from './cel-semver.js';
 
-class SetFunctions {}
+/** What `sets` and `lists` are in an expression. */
+class SetFunctions {
+  readonly name = 'sets';
+}
+
+class ListFunctions {
+  readonly name = 'lists';
+}
 
 /** Most elements of a list that an expression makes from a number. */
 const MOST_ELEMENTS = 1000;
-
-class ListFunctions {}
 
 /** Registers the functions of lists and sets (library.Lists, ext.Sets, ext.Lists). */
 export function registerCollections(environment: Environment): void {
@@ -37,7 +42,7 @@ export function registerCollections(environment: Environment): void {
       list.toSorted((a, b) => Number(compareValues(a, b))),
     )
     .registerFunction('list.flatten(): list', (list: readonly unknown[]) => list.flat())
-    .registerType('ListFunctions', ListFunctions)
+    .registerType('ListFunctions', {ctor: ListFunctions, fields: {}})
     .registerConstant('lists', 'ListFunctions', new ListFunctions())
     .registerFunction('ListFunctions.range(int): list<int>', (_: unknown, count: bigint) => {
       if (count > MOST_ELEMENTS) throw new EvaluationError(`lists.range(${count}) has too many elements`);
@@ -52,7 +57,7 @@ function registerSets(environment: Environment): void {
   const includes = (list: List, item: unknown): boolean => list.some((other) => equals(other, item));
   const contains = (list: List, items: List): boolean => items.every((item) => includes(list, item));
   environment
-    .registerType('SetFunctions', SetFunctions)
+    .registerType('SetFunctions', {ctor: SetFunctions, fields: {}})
     .registerConstant('sets', 'SetFunctions', new SetFunctions())
     .registerFunction('SetFunctions.contains(list, list): bool', (_: unknown, a: List, b: List) =>
       contains(a, b),
