@@ -17,7 +17,7 @@ const EVALUATION_MS = 2000;
 export interface DeviceSelectors {
   readonly matches: MatchesSelector;
   /** Returns the result of synchronous work that evaluates selectors. Throws SystemError if it takes too long. */
-  bounded<T>(work: () => T): T;
+  readonly bounded: <T>(work: () => T) => T;
 }
 
 /** Creates the evaluation of selectors. An expression is compiled once. */

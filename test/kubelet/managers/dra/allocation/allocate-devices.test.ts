@@ -1,98 +1,18 @@
 import {describe, expect, test} from 'vitest';
-import type {
-  DeviceClass,
-  DeviceRequest,
-  OfferedDevice,
-  ResourceClaimSpec,
-  ResourceSlice,
-} from '../../../../../src/api/types/v1-device-resources.js';
-import {allocateDevices} from '../../../../../src/kubelet/managers/dra/allocation/allocate-devices.js';
-import type {
-  AllocatedDevice,
-  AllocationInput,
-} from '../../../../../src/kubelet/managers/dra/allocation/allocation-types.js';
-import {createDeviceSelectors} from '../../../../../src/kubelet/managers/dra/selectors/device-selectors.js';
-
-const DRIVER = 'dra.example.com';
-const {matches} = createDeviceSelectors();
-
-const aClass = (name: string, spec: DeviceClass['spec'] = {}): DeviceClass => ({
-  ...{apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: {name}},
-  spec,
-});
-
-const cel = (expression: string) => ({cel: {expression}});
-
-function aSlice(
-  devices: readonly OfferedDevice[],
-  changes: Partial<ResourceSlice['spec']> = {},
-  name = 'slice',
-): ResourceSlice {
-  const {pool, ...others} = changes;
-  return {
-    ...{apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', metadata: {name}},
-    spec: {
-      ...{driver: DRIVER, devices, pool: {name: 'pool', generation: 1, resourceSliceCount: 1, ...pool}},
-      ...(Object.keys(others).some((key) => /node/i.test(key)) ? {} : {allNodes: true}),
-      ...others,
-    },
-  };
-}
-
-const request = (name: string, exactly: Partial<DeviceRequest['exactly']> = {}): DeviceRequest => ({
-  name,
-  exactly: {deviceClassName: 'gpu', ...exactly},
-});
-
-const named = (...names: readonly string[]): readonly OfferedDevice[] => names.map((name) => ({name}));
-const text = (name: string, attributes: Readonly<Record<string, string>>): OfferedDevice => ({
-  name,
-  attributes: Object.fromEntries(Object.entries(attributes).map(([key, string]) => [key, {string}])),
-});
-
-interface Case {
-  readonly claims: readonly ResourceClaimSpec['devices'][];
-  readonly slices: readonly ResourceSlice[];
-  readonly classes?: readonly DeviceClass[];
-  readonly taken?: readonly (string | Partial<AllocatedDevice>)[];
-}
-
-function run({claims, slices, classes = [aClass('gpu')], taken = []}: Case) {
-  let shares = 0;
-  const input: AllocationInput = {
-    claims: claims.map((devices, index) => ({namespace: 'ns', name: `c${index}`, spec: {devices}})),
-    ...{classes, slices, matches},
-    node: {
-      name: 'n1',
-      matches: ({nodeSelectorTerms}) =>
-        nodeSelectorTerms.some(({matchExpressions = []}) => matchExpressions.some(({key}) => key === 'here')),
-    },
-    allocated: {
-      devices: taken.map((one) => ({
-        ...{request: 'r', driver: DRIVER, pool: 'pool', device: 'x'},
-        ...(typeof one === 'string' ? {device: one} : one),
-      })),
-    },
-    newShareId: () => `share-${(shares += 1)}`,
-  };
-  return allocateDevices(input);
-}
-
-/** Returns the devices of each claim as `request=device`, or why there are none. */
-function choose(input: Case): readonly string[] | string {
-  try {
-    const outcome = run(input);
-    if (outcome.kind === 'short') return outcome.reason;
-    return outcome.allocations.map(({devices}) =>
-      devices.results.map((one) => `${one.request}=${one.device}`).join(' '),
-    );
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-const only = (...requests: readonly DeviceRequest[]): readonly ResourceClaimSpec['devices'][] => [{requests}];
-const ABC = aSlice(named('a', 'b', 'c'));
+import {
+  ABC,
+  aClass,
+  aSlice,
+  cel,
+  choose,
+  DRIVER,
+  named,
+  only,
+  request,
+  run,
+  text,
+  type Case,
+} from './allocation-fixtures.js';
 
 describe('devices are chosen', () => {
   test.each<[string, Case, readonly string[] | string]>([
@@ -305,130 +225,6 @@ describe('devices are chosen', () => {
   });
 });
 
-describe('devices that claims share', () => {
-  const shared = (name: string, memory: string, changes: object = {}): OfferedDevice => ({
-    name,
-    allowMultipleAllocations: true,
-    capacity: {memory: {value: memory, ...changes}},
-  });
-  const takes = (memory: string) => request('r', {capacity: {requests: {memory}}});
-
-  test.each<[string, Case, readonly string[] | string]>([
-    [
-      'are taken in parts',
-      {claims: [...only(takes('4Gi')), ...only(takes('4Gi'))], slices: [aSlice([shared('a', '8Gi')])]},
-      ['r=a', 'r=a'],
-    ],
-    [
-      'have no more than their capacity',
-      {
-        claims: only(takes('4Gi')),
-        slices: [aSlice([shared('a', '8Gi')])],
-        taken: [{device: 'a', shareID: 's', consumedCapacity: {memory: '5Gi'}}],
-      },
-      'claim ns/c0, request r needs 1 device of class gpu: 1 device on this node, 1 not enough capacity',
-    ],
-    [
-      'are taken whole by default',
-      {
-        claims: [...only(request('r')), ...only(request('r'))],
-        slices: [aSlice([shared('a', '8Gi'), shared('b', '8Gi')])],
-      },
-      ['r=a', 'r=b'],
-    ],
-    [
-      'are taken by the default of their policy',
-      {
-        claims: [...only(request('r')), ...only(request('r'))],
-        slices: [
-          aSlice([shared('a', '8Gi', {requestPolicy: {default: '1Gi', validValues: ['1Gi', '2Gi']}})]),
-        ],
-      },
-      ['r=a', 'r=a'],
-    ],
-    [
-      'are not taken by amounts that their policy does not allow',
-      {
-        claims: only(takes('3Gi')),
-        slices: [
-          aSlice([shared('a', '8Gi', {requestPolicy: {default: '1Gi', validValues: ['1Gi', '2Gi']}})]),
-        ],
-      },
-      'claim ns/c0, request r needs 1 device of class gpu: 1 device on this node, 1 not enough capacity',
-    ],
-    [
-      'must have the capacity',
-      {
-        claims: only(request('r', {capacity: {requests: {cores: '1'}}})),
-        slices: [aSlice([shared('a', '8Gi')])],
-      },
-      'claim ns/c0, request r needs 1 device of class gpu: 1 device on this node, 1 not enough capacity',
-    ],
-  ])('%s', (_title, input, expected) => {
-    expect(choose(input)).toEqual(expected);
-  });
-
-  test('are rounded up to a step of their policy', () => {
-    const policy = {requestPolicy: {default: '1Gi', validRange: {min: '1Gi', max: '4Gi', step: '512Mi'}}};
-    const outcome = run({claims: only(takes('1100Mi')), slices: [aSlice([shared('a', '8Gi', policy)])]});
-    expect(outcome).toMatchObject({
-      allocations: [{devices: {results: [{shareID: 'share-1', consumedCapacity: {memory: '1536Mi'}}]}}],
-    });
-  });
-});
-
-describe('partitions of a device', () => {
-  const counters = (value: string) => [{counterSet: 'card', counters: {memory: {value}}}];
-  const slices = [
-    aSlice(
-      [],
-      {
-        sharedCounters: [{name: 'card', counters: {memory: {value: '40Gi'}}}],
-        pool: {name: 'pool', resourceSliceCount: 2},
-        devices: [],
-      },
-      's0',
-    ),
-    aSlice(
-      [
-        {name: 'half', consumesCounters: counters('20Gi')},
-        {name: 'other', consumesCounters: counters('20Gi')},
-        {name: 'whole', consumesCounters: counters('40Gi')},
-      ],
-      {pool: {name: 'pool', resourceSliceCount: 2}},
-      's1',
-    ),
-  ];
-
-  test.each<[string, Case, readonly string[] | string]>([
-    [
-      'are given while there are counters',
-      {claims: only(request('r', {count: 2})), slices},
-      ['r=half r=other'],
-    ],
-    [
-      'are not given beyond them',
-      {claims: only(request('r', {count: 3})), slices},
-      'claim ns/c0, request r needs 3 devices of class gpu: 3 devices on this node, 1 allocated already, 2 not enough of shared counters',
-    ],
-    [
-      'are not given if the whole device is',
-      {claims: only(request('r')), slices, taken: ['whole']},
-      'claim ns/c0, request r needs 1 device of class gpu: 3 devices on this node, 2 not enough of shared counters, 1 allocated already',
-    ],
-  ])('%s', (_title, input, expected) => {
-    if (typeof expected === 'string') expect(choose(input)).toMatch(/not enough of shared counters/);
-    else expect(choose(input)).toEqual(expected);
-  });
-
-  test('without their counters make a pool invalid', () => {
-    const broken = [aSlice([{name: 'a', consumesCounters: counters('1Gi')}])];
-    expect(choose({claims: only(request('r')), slices: broken})).toContain(
-      'is invalid: counter set card not found',
-    );
-  });
-});
-
 test('a result has the configuration of class and claim, tolerations, and the nodes of its devices', () => {
   const opaque = (mode: string) => ({opaque: {driver: DRIVER, parameters: {mode}}});
   const outcome = run({
@@ -481,37 +277,4 @@ test('a search for devices that cannot be combined is given up', () => {
   expect(choose({claims: hard, slices: [aSlice(devices)]})).toMatch(
     /gave up after \d+ attempts to combine devices$/,
   );
-});
-
-describe('whatever is asked for', () => {
-  /** Returns numbers from 0 to `below`, the same for the same seed. */
-  function numbers(seed: number): (below: number) => number {
-    let state = seed;
-    return (below) => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-      return (state >>> 8) % below;
-    };
-  }
-
-  test.each(Array.from({length: 60}, (_, seed) => seed))('no device is given twice (seed %i)', (seed) => {
-    const next = numbers(seed + 1);
-    const devices = Array.from({length: 1 + next(8)}, (_, index) =>
-      text(`d${index}`, {root: String(next(3))}),
-    );
-    const taken = new Set<string>();
-    for (let round = 0; round < 6; round += 1) {
-      const claims = Array.from({length: 1 + next(2)}, () => ({
-        requests: Array.from({length: 1 + next(2)}, (_, index) => request(`r${index}`, {count: 1 + next(2)})),
-        constraints:
-          next(2) === 0 ? [] : [{[next(2) === 0 ? 'matchAttribute' : 'distinctAttribute']: `${DRIVER}/root`}],
-      }));
-      const outcome = run({claims, slices: [aSlice(devices)], taken: [...taken]});
-      if (outcome.kind === 'short') continue;
-      const given = outcome.allocations.flatMap((one) => one.devices.results.map(({device}) => device));
-      const wanted = claims.flatMap(({requests}) => requests.map(({exactly}) => exactly?.count ?? 0));
-      expect(given).toHaveLength(wanted.reduce((sum, count) => sum + count, 0));
-      expect(new Set([...taken, ...given]).size).toBe(taken.size + given.length);
-      for (const device of given) taken.add(device);
-    }
-  });
 });

@@ -21,7 +21,7 @@ const {signal} = new AbortController();
 
 interface Node {
   readonly store: ClaimStore;
-  open(objects: DeviceObjects, options?: Partial<LocalClaimsOptions>): LocalClaims;
+  readonly open: (objects: DeviceObjects, options?: Partial<LocalClaimsOptions>) => LocalClaims;
 }
 
 async function aNode(): Promise<Node> {

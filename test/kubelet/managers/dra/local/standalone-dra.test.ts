@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../../src/base/clock.js';
-import type {NodeManager} from '../../../../../src/kubelet/contract/node-manager.js';
+import type {NodeManager, PreparationFailure} from '../../../../../src/kubelet/contract/node-manager.js';
 import {podRef} from '../../../../../src/kubelet/contract/pod-ref.js';
 import type {DeviceObjects} from '../../../../../src/kubelet/contract/resources/device-objects.js';
 import {
@@ -90,6 +90,9 @@ const OBJECTS = devices(['dev'], aTemplate('one'));
 const WEB = aPodWithClaims('web', 'template:one');
 const OTHER = aPodWithClaims('other', 'template:one');
 
+const prepare = async (manager: NodeManager, pod: Pod): Promise<PreparationFailure | undefined> =>
+  manager.preparePod?.(pod, signal);
+
 const cdi = async (manager: NodeManager, pod: Pod): Promise<readonly (string | undefined)[]> => {
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('the pod has no container');
@@ -100,11 +103,11 @@ const cdi = async (manager: NodeManager, pod: Pod): Promise<readonly (string | u
 test('a kubelet gives a device to one pod, and when that is gone, to the pod that waits', async () => {
   await using node = await DraNode.start();
   const kubelet = await node.kubelet(OBJECTS);
-  expect(await kubelet.preparePod?.(WEB, signal)).toBeUndefined();
+  expect(await prepare(kubelet, WEB)).toBeUndefined();
   expect(await cdi(kubelet, WEB)).toEqual([expect.stringMatching(/^example\.com\/dra=web-entry0-/)]);
   expect(kubelet.podStatus?.(WEB)?.fields.resourceClaimStatuses?.map(({name}) => name)).toEqual(['entry0']);
 
-  const short = await kubelet.preparePod?.(OTHER, signal);
+  const short = await prepare(kubelet, OTHER);
   expect(short).toEqual({
     reason: 'FailedScheduling',
     message: expect.stringMatching(
@@ -113,13 +116,13 @@ test('a kubelet gives a device to one pod, and when that is gone, to the pod tha
   });
   expect(kubelet.podStatus?.(OTHER)).toEqual({fields: {}, unschedulable: short?.message});
   expect(node.synced).toEqual(['uid-other']);
-  await kubelet.preparePod?.(OTHER, signal);
+  await prepare(kubelet, OTHER);
   expect(node.synced).toEqual(['uid-other']);
 
   await kubelet.podStopped?.(WEB);
   expect(node.driver.callsTo('NodeUnprepareResources')).toHaveLength(1);
   expect(node.synced).toEqual(['uid-other', 'uid-other']);
-  expect(await kubelet.preparePod?.(OTHER, signal)).toBeUndefined();
+  expect(await prepare(kubelet, OTHER)).toBeUndefined();
   expect(kubelet.podStatus?.(OTHER)?.unschedulable).toBeUndefined();
 });
 
@@ -127,8 +130,8 @@ test('a kubelet that was killed keeps the claims of its pods, and releases those
   await using node = await DraNode.start();
   const objects = devices(['dev', 'more'], aTemplate('one'));
   const killed = await node.kubelet(objects);
-  await killed.preparePod?.(WEB, signal);
-  await killed.preparePod?.(OTHER, signal);
+  await prepare(killed, WEB);
+  await prepare(killed, OTHER);
   const kubelet = await node.kubelet(objects);
   node.active = [WEB];
   await kubelet.reconcile?.run(signal);
@@ -148,7 +151,7 @@ test('a kubelet that was killed keeps the claims of its pods, and releases those
 test('a kubelet that was killed between allocation and preparation leaves nothing', async () => {
   await using node = await DraNode.start();
   const plan = await node.kubelet(OBJECTS, true);
-  expect(await plan.preparePod?.(WEB, signal)).toBeUndefined();
+  expect(await prepare(plan, WEB)).toBeUndefined();
   const [main] = WEB.spec.containers;
   expect(main && plan.explain?.(WEB, main)).toMatch(
     /^device dev of dra\.example\.com, pool pool \(claim web-entry0-\w{5}, request req\)$/,
@@ -180,13 +183,13 @@ test('a kubelet that was killed between allocation and preparation leaves nothin
 test('a command prepares a claim for each sandbox, and another process releases it', async () => {
   await using node = await DraNode.start();
   const sync = node.command(OBJECTS);
-  expect(await sync.preparePod?.(WEB, signal)).toBeUndefined();
+  expect(await prepare(sync, WEB)).toBeUndefined();
   const again = node.command(OBJECTS);
   const [name] = await cdi(again, WEB);
   expect(name).toMatch(/^example\.com\/dra=web-entry0-/);
-  await again.preparePod?.(WEB, signal);
+  await prepare(again, WEB);
   expect(await cdi(node.command(OBJECTS), WEB)).toEqual([name]);
-  expect(await node.command(OBJECTS).preparePod?.(OTHER, signal)).toMatchObject({reason: 'FailedScheduling'});
+  expect(await prepare(node.command(OBJECTS), OTHER)).toMatchObject({reason: 'FailedScheduling'});
   await node.command(devices([])).podStopped?.(WEB);
   expect(node.driver.calls.map(({method}) => method)).toEqual([
     'NodePrepareResources',
@@ -198,11 +201,11 @@ test('a command prepares a claim for each sandbox, and another process releases 
 
 test('a kubelet releases what a command has prepared, and a command what a kubelet has', async () => {
   await using node = await DraNode.start();
-  await node.command(OBJECTS).preparePod?.(WEB, signal);
+  await prepare(node.command(OBJECTS), WEB);
   const kubelet = await node.kubelet(OBJECTS);
   await kubelet.podStopped?.(WEB);
   expect(await node.claims()).toEqual([]);
-  await kubelet.preparePod?.(OTHER, signal);
+  await prepare(kubelet, OTHER);
   await node.command(OBJECTS).podStopped?.(OTHER);
   expect(await node.claims()).toEqual([]);
   expect(node.driver.callsTo('NodeUnprepareResources').flat()).toHaveLength(2);
@@ -211,9 +214,9 @@ test('a kubelet releases what a command has prepared, and a command what a kubel
 test('a pod whose driver is not there waits, and is not released without it', async () => {
   await using node = await DraNode.start();
   const sync = node.command(OBJECTS);
-  await sync.preparePod?.(WEB, signal);
+  await prepare(sync, WEB);
   await node[Symbol.asyncDispose]();
-  expect(await node.command(OBJECTS).preparePod?.(WEB, signal)).toEqual({
+  expect(await prepare(node.command(OBJECTS), WEB)).toEqual({
     reason: 'FailedPrepareDynamicResources',
     message: `Failed to prepare dynamic resources: prepare dynamic resources: DRA driver ${DRIVER} is not registered`,
   });
