@@ -103,3 +103,38 @@ test('a pod gets the device of its claim, which is released when the pod is dele
   expect(await testbed.run(['sync', other])).toMatchObject({exitCode: 0});
   await driver.stop();
 });
+
+// Proves: PodResourceClaim.resourceClaimName, ResourceClaim.request
+test('containers share a claim of the manifests, and have the devices of their requests', async () => {
+  const testbed = await createTestbed();
+  const driver = await startDriver(testbed);
+  const uses = (name: string, request: string): object =>
+    aContainerSpec(name, {resources: {claims: [{name: 'gpu', request}]}});
+  const pod = aManifest({
+    containers: [uses('main', 'req'), uses('side', 'spare')],
+    resourceClaims: [{name: 'gpu', resourceClaimName: 'shared'}],
+  });
+  const exactly = {deviceClassName: 'gpu'};
+  const claim = {
+    apiVersion: 'resource.k8s.io/v1beta1',
+    kind: 'ResourceClaim',
+    metadata: {name: 'shared'},
+    spec: {
+      devices: {
+        requests: [
+          {name: 'req', ...exactly},
+          {name: 'spare', ...exactly},
+        ],
+      },
+    },
+  };
+  const devices = [{name: 'dev'}, {name: 'other'}];
+  const slice = {...SLICE, spec: {...SLICE.spec, devices}};
+  const file = await testbed.write('web.yaml', documents(pod, CLASS, slice, claim));
+  expect(await testbed.run(['sync', file])).toMatchObject({exitCode: 0});
+  expect(testbed.runtime.containers.map(({config}) => [config.metadata?.name, config.CDIDevices])).toEqual([
+    ['main', [{name: 'example.com/dra=shared'}]],
+    ['side', []],
+  ]);
+  await driver.stop();
+});
