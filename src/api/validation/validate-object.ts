@@ -17,8 +17,7 @@ import {
   validateResourceClaimSpec,
   validateResourceSlice,
 } from './validate-device-resources.js';
-import {validatePersistentVolume} from './validate-persistent-volume.js';
-import {validateCsiDriver, validateStorageClass} from './validate-storage.js';
+import {validateCsiDriver, validatePersistentVolume, validateStorageClass} from './validate-storage.js';
 import {validateService} from './validate-service.js';
 import {
   isClusterScoped,

@@ -4,7 +4,7 @@ import type {ObjectDocument, PodDocument} from '../../api/manifest/parse-manifes
 import {forbidden} from '../../api/field-error.js';
 import {whyNotMounted} from '../../api/in-tree-volumes.js';
 import {FieldPath} from '../../api/field-path.js';
-import {volumeSourcesOf} from '../../api/validation/validate-persistent-volume.js';
+import {volumeSourcesOf} from '../../api/validation/validate-storage.js';
 
 /** Sources of PersistentVolumes that can be mounted. */
 const SUPPORTED = ['csi', 'hostPath', 'local', 'nfs'];

@@ -26,8 +26,8 @@ const giving = (name: string, options: ContainerOptions): NodeManager => ({
   containerOptions: async () => options,
 });
 
-test('the managers of a node forbid swap', () => {
-  expect(createNodeManagers(GOLDEN_NODE).map(({name}) => name)).toEqual(['swap']);
+test('the managers of a node forbid swap, and allocate claims in plans', () => {
+  expect(createNodeManagers(GOLDEN_NODE).map(({name}) => name)).toEqual(['dra', 'swap']);
 });
 
 describe('admission', () => {
