@@ -93,7 +93,7 @@ export function* validatePersistentVolume(volume: ManifestVolume): FieldErrors {
 
 const root = new FieldPath();
 
-const RECLAIM_POLICIES = ['Delete', 'Retain'];
+const CLASS_RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 /** Most characters of the name of a CSI driver. */
 const MOST_NAME_LENGTH = 63;
@@ -102,8 +102,8 @@ const MOST_NAME_LENGTH = 63;
 export function* validateStorageClass(object: StorageClass): FieldErrors {
   const {provisioner, reclaimPolicy = 'Delete', volumeBindingMode: mode = 'Immediate', parameters} = object;
   yield* validateRequired(provisioner, root.child('provisioner'));
-  if (!RECLAIM_POLICIES.includes(reclaimPolicy))
-    yield unsupportedValue(root.child('reclaimPolicy'), reclaimPolicy, RECLAIM_POLICIES);
+  if (!CLASS_RECLAIM_POLICIES.includes(reclaimPolicy))
+    yield unsupportedValue(root.child('reclaimPolicy'), reclaimPolicy, CLASS_RECLAIM_POLICIES);
   if (!BINDING_MODES.includes(mode))
     yield unsupportedValue(root.child('volumeBindingMode'), mode, BINDING_MODES);
   for (const key of Object.keys(parameters ?? {}))
