@@ -21,6 +21,7 @@ import type {
   ResourceClaimSpec,
   ResourceSlice,
 } from '../types/v1-device-resources.js';
+import type {ApiObject} from '../types/v1-objects.js';
 import {validateEach, validateIfSet, validatePositive, validateRequired} from './field-validators.js';
 import {checkDnsLabel, checkDnsSubdomain, validateName} from './validate-names.js';
 import {isExtendedResource} from './validate-resources.js';
@@ -41,8 +42,17 @@ const TAINT_EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 
 const root = new FieldPath();
 
+/** Validates an object of resource.k8s.io; others are left alone. */
+export function* validateDeviceObject(object: ApiObject): FieldErrors {
+  if (object.kind === 'ResourceClaim') yield* validateResourceClaimSpec(object.spec, root.child('spec'));
+  if (object.kind === 'ResourceClaimTemplate')
+    yield* validateResourceClaimSpec(object.spec.spec, root.child('spec', 'spec'));
+  if (object.kind === 'DeviceClass') yield* validateDeviceClass(object);
+  if (object.kind === 'ResourceSlice') yield* validateResourceSlice(object);
+}
+
 /** Validates what a claim asks for (the relevant part of validateResourceClaimSpec). */
-export function* validateResourceClaimSpec({devices}: ResourceClaimSpec, path: FieldPath): FieldErrors {
+function* validateResourceClaimSpec({devices}: ResourceClaimSpec, path: FieldPath): FieldErrors {
   const {requests = [], constraints = [], config = []} = devices;
   const at = path.child('devices');
   const names = requests.flatMap(({name, firstAvailable = []}) => [
@@ -155,7 +165,7 @@ function* validateNamedRequests(
 }
 
 /** Validates a DeviceClass (ValidateClass). */
-export function* validateDeviceClass({spec}: DeviceClass): FieldErrors {
+function* validateDeviceClass({spec}: DeviceClass): FieldErrors {
   const path = root.child('spec');
   const {selectors = [], config = [], extendedResourceName: extended} = spec;
   yield* validateSelectors(selectors, path.child('selectors'));
@@ -170,7 +180,7 @@ export function* validateDeviceClass({spec}: DeviceClass): FieldErrors {
 }
 
 /** Validates a ResourceSlice (the relevant part of ValidateResourceSlice). */
-export function* validateResourceSlice({spec}: ResourceSlice): FieldErrors {
+function* validateResourceSlice({spec}: ResourceSlice): FieldErrors {
   const path = root.child('spec');
   const {driver, pool, devices = [], sharedCounters = [], nodeName, nodeSelector, allNodes} = spec;
   yield* validateDriverName(driver, path.child('driver'));

@@ -12,11 +12,7 @@ import {validateEnumerations} from './validate-enumerations.js';
 import {manifestClaim} from '../types/v1-persistent-volumes.js';
 import {runtimeClass} from '../types/v1-objects.js';
 import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
-import {
-  validateDeviceClass,
-  validateResourceClaimSpec,
-  validateResourceSlice,
-} from './validate-device-resources.js';
+import {validateDeviceObject} from './validate-device-resources.js';
 import {validateCsiDriver, validatePersistentVolume, validateStorageClass} from './validate-storage.js';
 import {validateService} from './validate-service.js';
 import {
@@ -146,11 +142,7 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
   if (object.kind === 'StorageClass') yield* validateStorageClass(object);
   if (object.kind === 'CSIDriver') yield* validateCsiDriver(object);
-  if (object.kind === 'ResourceClaim') yield* validateResourceClaimSpec(object.spec, root.child('spec'));
-  if (object.kind === 'ResourceClaimTemplate')
-    yield* validateResourceClaimSpec(object.spec.spec, root.child('spec', 'spec'));
-  if (object.kind === 'DeviceClass') yield* validateDeviceClass(object);
-  if (object.kind === 'ResourceSlice') yield* validateResourceSlice(object);
+  yield* validateDeviceObject(object);
 }
 
 /**

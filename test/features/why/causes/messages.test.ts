@@ -332,6 +332,16 @@ const PREPARATIONS: readonly Case[] = [
     'resource claim gpu is not reserved for the pod: the scheduler has not allocated it, or has given it to others',
   ],
   [
+    'cannot allocate all claims: claim default/gpu, request req needs 1 device of class gpu: 1 device on this node, 1 allocated already',
+    'claim-not-allocated',
+    'resource claim default/gpu waits for devices: request req needs 1 device of class gpu: 1 device on this node, 1 allocated already',
+  ],
+  [
+    'class gpu: selector #0: CEL compile error: No such key: x in "device.x"',
+    'device-selector',
+    'the CEL expression of class gpu: selector #0 fails: No such key: x in "device.x"',
+  ],
+  [
     'Failed to prepare dynamic resources: prepare dynamic resources: fetch ResourceClaim gpu: resourceclaims.resource.k8s.io "gpu" not found',
     'claim-not-read',
     'resource claim gpu cannot be read: resourceclaims.resource.k8s.io "gpu" not found',
