@@ -54,6 +54,7 @@ function createHandler({
       void done.push(isDeletion ? 'delete' : 'end'),
     syncTerminatedPod: async () => void done.push('conclude'),
     flush: async () => undefined,
+    recordUnmount: () => undefined,
     removeGarbage: async ({containers}: {containers: readonly {name: string}[]}) => {
       const names = containers.map(({name}) => name).join(' ');
       done.push(`begin to remove ${names}`);
