@@ -29,7 +29,7 @@ export interface FakeCsiDriverOptions {
   readonly mounts?: boolean;
   /** Block device that is published in block mode, which needs root; none by default. */
   readonly device?: string;
-  /** Answers of methods instead of the usual ones; a promise that never settles makes the driver hang. */
+  /** Answers of methods, also of the controller, instead of the usual ones; a promise that never settles makes the driver hang. */
   readonly answers?: Readonly<Record<string, (request: Plain) => object | Promise<object>>>;
 }
 
@@ -45,11 +45,12 @@ export class FakeCsiDriver implements AsyncDisposable {
 
   private constructor(options: FakeCsiDriverOptions) {
     this.#options = options;
-    const service = {
-      definition: kubeletService('csi', 'csi.v1.Node'),
-      implementation: this.#implementation(),
-    };
-    this.#server = new SocketServer(options.path, [service]);
+    const implementation = this.#implementation();
+    const services = ['csi.v1.Node', 'csi.v1.Controller'].map((name) => ({
+      definition: kubeletService('csi', name),
+      implementation,
+    }));
+    this.#server = new SocketServer(options.path, services);
   }
 
   /** Starts a driver, and registers it. */

@@ -57,10 +57,10 @@ function numberOf(path: string): number | undefined {
   }
 }
 
-/** Writes the ID of a container into its volume with files, as the container would. Returns what is written. */
+/** Writes the ID of a container into two of its volumes, as the container would. Returns what is written into each. */
 export function writeInContainer(container: ContainerRecord): string {
-  const files = volumesOf(container).mounts.find(({containerPath}) => containerPath === '/files');
   const text = `${container.id}\n`;
-  if (files !== undefined) appendFileSync(join(files.path, 'log'), text);
+  for (const {path, containerPath} of volumesOf(container).mounts)
+    if (containerPath === '/files' || containerPath === '/made') appendFileSync(join(path, 'log'), text);
   return text;
 }

@@ -56,6 +56,15 @@ export class FaultyDriver implements AsyncDisposable {
           this.#answer('NodeGetCapabilities', async () => ({
             capabilities: [{rpc: {type: 'STAGE_UNSTAGE_VOLUME'}}],
           })),
+        CreateVolume: async ({name}) =>
+          this.#answer('CreateVolume', async () => ({
+            volume: {volume_id: await this.#options.backend.make(String(name)), capacity_bytes: 1024 ** 2},
+          })),
+        DeleteVolume: async ({volume_id: id}) =>
+          this.#answer('DeleteVolume', async () => {
+            await this.#options.backend.delete(String(id));
+            return {};
+          }),
         NodeStageVolume: (request) => this.#change('NodeStageVolume', request),
         NodeUnstageVolume: (request) => this.#change('NodeUnstageVolume', request),
         NodePublishVolume: (request) => this.#change('NodePublishVolume', request),

@@ -18,12 +18,13 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     processes[Symbol.dispose]();
   });
 
-  test('leave nothing, and their volumes are staged once', () => {
+  test('leave nothing, and each volume that was staged and published is released', () => {
     expect(whole.violations).toEqual([]);
     const counts = ['NodeStageVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnstageVolume'].map(
       (method) => whole.methods.filter((called) => called === method).length,
     );
-    expect(counts).toEqual([2, 9, 9, 2]);
+    // The last pod of a volume may end before or after the first of the next ones begins.
+    expect(counts).toEqual([counts[0], 15, 15, counts[0]]);
   });
 
   test.concurrent.each<readonly [what: string, pattern: RegExp, point: VolumePoint]>([

@@ -14,9 +14,9 @@ import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {findDuplicates} from '../end-state.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
-import {timeLapseClock} from './time-lapse.js';
+import {realDuration, timeLapseClock} from './time-lapse.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
-import {podWithVolumes, STORAGE} from './volume-manifests.js';
+import {CLAIM, podWithVolumes, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
 import type {VolumeProcessOptions} from './volume-process.js';
 
@@ -36,6 +36,9 @@ export interface PlayedVolumes {
 /** How long a state of the pods is waited for, in ms of real time. */
 const WAIT_LIMIT_MS = 240_000;
 const POLL_INTERVAL_MS = 20;
+/** Time within which a kubelet that runs has seen a claim, and that it is gone, in ms of its clock. */
+const SEEN_MS = 50_000;
+const POD_NAMES: ReadonlySet<string> = new Set(['a', 'b', 'c']);
 
 /**
  * Runs three pods that share volumes of a CSI driver and have one of their own, with a fault, and removes them one after the other.
@@ -79,7 +82,7 @@ class VolumePlay {
   /** Resolves when the killed kubelet has a successor. */
   #succession: Promise<void> = Promise.resolve();
   #isEnding = false;
-  /** What containers have written into the volume with files. */
+  /** What containers have written into each of the two volumes. */
   #written = '';
 
   constructor(options: PlayOptions) {
@@ -129,7 +132,6 @@ class VolumePlay {
     } catch (error) {
       this.#violations.add(error instanceof Error ? error.message : String(error));
     }
-    if (this.#written !== this.#backend.written) this.#violations.add('data of the volume is lost');
     const {methods} = this.#driver;
     return {steps, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
   }
@@ -148,6 +150,7 @@ class VolumePlay {
 
   async #playPods(): Promise<void> {
     await this.#put('storage', STORAGE);
+    await this.#put('claim', CLAIM);
     await this.#put('a', podWithVolumes('a'));
     await this.#until('pod a runs', () => this.#isRunning('a'));
     await this.#put('b', podWithVolumes('b'));
@@ -159,7 +162,23 @@ class VolumePlay {
     await this.#put('c', podWithVolumes('c'));
     await this.#until('pod c runs and pod b is gone', () => this.#isGone('b') && this.#isRunning('c'));
     await this.#remove('c');
+    await this.#until('pod c is gone', () => this.#isGone('c'));
+    const expected = this.#written === '' ? [] : [this.#written, this.#written];
+    if (this.#backend.written.join() !== expected.join()) this.#violations.add('data of a volume is lost');
+    await this.#removeClaim();
     await this.#untilNothingIsLeft();
+  }
+
+  /** Removes the claim, again if it stays: a kubelet deletes only the volume of a claim that it has seen. */
+  async #removeClaim(): Promise<void> {
+    const hasTimedOut = stallTolerantTimer(WAIT_LIMIT_MS);
+    while (this.#backend.made.length > 0 && !hasTimedOut()) {
+      await this.#put('claim', CLAIM);
+      await delay(realDuration(SEEN_MS));
+      await this.#remove('claim');
+      await delay(realDuration(SEEN_MS));
+    }
+    await this.#remove('claim');
   }
 
   /** Whether the manifests of all pods are removed after a kill. */
@@ -264,17 +283,18 @@ class VolumePlay {
   async #succeed(): Promise<void> {
     const {aftermath} = this.#options.point;
     if (aftermath === 'lost') await this.#loseState();
-    if (this.#removesPods) for (const name of ['a', 'b', 'c']) await this.#remove(name);
+    if (this.#removesPods) for (const name of POD_NAMES) await this.#remove(name);
     if (aftermath === 'driver') this.#driver.restart();
     if (aftermath === 'reboot') await this.#reboot();
     if (!this.#isEnding) this.#start(Infinity);
   }
 
-  /** Ends all containers, and removes what the runtime and kcri know of them. */
+  /** Ends all containers, and removes what the runtime and kcri know of them, other than the volumes that were made. */
   async #loseState(): Promise<void> {
     this.#fake?.state.containers.clear();
     this.#fake?.state.sandboxes.clear();
-    await rm(this.#path('root/kcri'), {recursive: true, force: true});
+    for (const name of listNames(this.#path('root/kcri')))
+      if (name !== 'volumes') await rm(this.#path(`root/kcri/${name}`), {recursive: true});
   }
 
   async #reboot(): Promise<void> {
@@ -305,7 +325,7 @@ class VolumePlay {
   }
 
   async #put(name: string, manifest: string): Promise<void> {
-    if (this.#wasKilled && this.#removesPods && name !== 'storage') return;
+    if (this.#wasKilled && this.#removesPods && POD_NAMES.has(name)) return;
     await writeFile(this.#path(`${name}.json`), manifest);
     await rename(this.#path(`${name}.json`), this.#path(`manifests/${name}.json`));
   }

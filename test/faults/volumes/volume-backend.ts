@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {appendFile, mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -46,10 +46,16 @@ export class VolumeBackend {
     await writeFile(this.#files('part', MARK), FILES);
   }
 
-  /** Text that containers have written into the volume with files. */
-  get written(): string {
-    const path = this.#files('log');
-    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  /** Text that containers have written into the volume with files, and into each that was made for a claim. */
+  get written(): readonly string[] {
+    const logs = [this.#files('log'), ...this.made.map((id) => join(this.#source(id), 'log'))];
+    return logs.filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'));
+  }
+
+  /** IDs of the volumes that were made and not deleted. */
+  get made(): readonly string[] {
+    const directory = join(this.#directory, 'made');
+    return existsSync(directory) ? readdirSync(directory) : [];
   }
 
   /** What the driver still has to unmount, and inline volumes that are left. */
@@ -59,6 +65,7 @@ export class VolumeBackend {
       ...[...this.#staged].map(([id, path]) => `${id} is staged at ${path}`),
       ...[...this.#published].map(([path, id]) => `${id} is published at ${path}`),
       ...inline.map((id) => `${id} exists`),
+      ...this.made.map((id) => `${id} was not deleted`),
     ];
   }
 
@@ -68,11 +75,24 @@ export class VolumeBackend {
     this.#published.clear();
   }
 
+  async make(name: string): Promise<string> {
+    const id = `made-${name}`;
+    await mkdir(this.#source(id), {recursive: true});
+    await writeFile(join(this.#source(id), MARK), id);
+    return id;
+  }
+
+  async delete(id: string): Promise<void> {
+    if (this.#staged.has(id) || [...this.#published.values()].includes(id))
+      this.#violations(`${id} is deleted while it is used`);
+    await rm(this.#source(id), {recursive: true, force: true});
+  }
+
   async stage(id: string, path: string, isBlock: boolean): Promise<void> {
     const at = this.#staged.get(id);
     if (at !== undefined && at !== path) this.#violations(`${id} is staged at ${path}, but also at ${at}`);
     if (!existsSync(path)) throw new GrpcStatusError('INTERNAL', `${path} does not exist`);
-    if (!isBlock && !isMounted(path)) await run('mount', ['--bind', this.#files(), path]);
+    if (!isBlock && !isMounted(path)) await run('mount', ['--bind', this.#source(id), path]);
     this.#staged.set(id, path);
   }
 
@@ -90,7 +110,8 @@ export class VolumeBackend {
     }
     if (isBlock) await appendFile(target, '');
     else await mkdir(target, {recursive: true});
-    if (!isMounted(target)) await run('mount', ['--bind', await this.#source(id, staging, isBlock), target]);
+    if (!isMounted(target))
+      await run('mount', ['--bind', await this.#sourceOf(id, staging, isBlock), target]);
     this.#published.set(target, id);
   }
 
@@ -98,10 +119,10 @@ export class VolumeBackend {
     if (isMounted(target)) await run('umount', [target]);
     await rm(target, {force: true, recursive: true});
     this.#published.delete(target);
-    if (id !== FILES && id !== DEVICE) await rm(this.#inline(id), {recursive: true, force: true});
+    if (!isPersistent(id)) await rm(this.#inline(id), {recursive: true, force: true});
   }
 
-  async #source(id: string, staging: string, isBlock: boolean): Promise<string> {
+  async #sourceOf(id: string, staging: string, isBlock: boolean): Promise<string> {
     if (isBlock) return this.#device;
     if (staging !== '') return staging;
     await mkdir(this.#inline(id), {recursive: true});
@@ -113,7 +134,16 @@ export class VolumeBackend {
     return join(this.#directory, 'files', ...names);
   }
 
+  /** Returns the directory of a PersistentVolume with files. */
+  #source(id: string): string {
+    return id === FILES ? this.#files() : join(this.#directory, 'made', id);
+  }
+
   #inline(id: string): string {
     return join(this.#directory, 'inline', id);
   }
+}
+
+function isPersistent(id: string): boolean {
+  return id === FILES || id === DEVICE || id.startsWith('made-');
 }

@@ -5,6 +5,14 @@ import {CSI_DRIVER} from '../../fakes/plugins/fake-csi-driver.js';
 export const FILES = 'files';
 export const DEVICE = 'device';
 
+/** Name of the claim for which the driver makes a volume, and of its class. */
+export const MADE = 'made';
+
+const MADE_SPEC = {
+  ...{accessModes: ['ReadWriteMany'], storageClassName: MADE},
+  resources: {requests: {storage: '1Mi'}},
+};
+
 function aVolume(name: string, volumeMode: 'Filesystem' | 'Block'): readonly object[] {
   const accessModes = ['ReadWriteMany'];
   const capacity = {storage: '1Mi'};
@@ -35,16 +43,26 @@ export const STORAGE = JSON.stringify({
         volumeLifecycleModes: ['Persistent', 'Ephemeral'],
       },
     },
+    {
+      ...{apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: {name: MADE}},
+      provisioner: CSI_DRIVER,
+    },
     ...aVolume(FILES, 'Filesystem'),
     ...aVolume(DEVICE, 'Block'),
   ],
 });
 
+/** Manifest of the claim, without which its volume is deleted. */
+export const CLAIM = JSON.stringify({
+  ...{apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: MADE, namespace: 'default'}},
+  spec: MADE_SPEC,
+});
+
 /** Numbers of volumes of the driver, and of devices, that a container of each pod has. */
-export const MOUNTS_OF_POD = 3;
+export const MOUNTS_OF_POD = 5;
 export const DEVICES_OF_POD = 1;
 
-/** Returns the manifest of a pod with the volumes, of one of which it has a directory, and with an inline one. */
+/** Returns the manifest of a pod with the volumes, of one of which it has a directory, and with an inline and an ephemeral one. */
 export function podWithVolumes(name: string): string {
   return aManifest({
     name,
@@ -54,6 +72,8 @@ export function podWithVolumes(name: string): string {
       {name: 'files', persistentVolumeClaim: {claimName: FILES}},
       {name: 'device', persistentVolumeClaim: {claimName: DEVICE}},
       {name: 'inline', csi: {driver: CSI_DRIVER}},
+      {name: 'made', persistentVolumeClaim: {claimName: MADE}},
+      {name: 'own', ephemeral: {volumeClaimTemplate: {spec: MADE_SPEC}}},
     ],
     containers: [
       aContainerSpec('main', {
@@ -61,6 +81,8 @@ export function podWithVolumes(name: string): string {
           {name: 'files', mountPath: '/files'},
           {name: 'files', mountPath: '/part', subPath: 'part'},
           {name: 'inline', mountPath: '/inline'},
+          {name: 'made', mountPath: '/made'},
+          {name: 'own', mountPath: '/own'},
         ],
         volumeDevices: [{name: 'device', devicePath: '/dev/xb'}],
       }),

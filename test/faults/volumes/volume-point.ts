@@ -67,7 +67,7 @@ export function describeVolumePoint({fault, killBeforeStep, killIn, aftermath}: 
 }
 
 /** Number of kills that each fault of the driver is combined with. */
-const KILLS_OF_FAULT = 4;
+const KILLS_OF_FAULT = 1;
 
 /**
  * Returns the points with an aftermath from a run without faults, which had `steps` steps and these calls of the driver: a kill
