@@ -99,7 +99,7 @@ function knowsPods({runtimeFailure, kubeletHasAnswered}: PodReader, haveRecords:
 function isSelected(
   {pod, claim}: NodeVolume,
   words: readonly string[],
-  {namespace, selector, manager}: PodSelectionFlagValues,
+  {namespace, selector, manager}: ListedPodFlagValues,
 ): boolean {
   if (pod?.name !== undefined) return true;
   if (words.length > 0 || selector !== undefined || manager !== undefined) return false;

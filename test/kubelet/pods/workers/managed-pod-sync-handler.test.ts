@@ -418,10 +418,7 @@ test('four pods at a time are prepared for their first sandbox, in the order in 
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'b']);
 
-  for (const [released, next] of [
-    ['c', 'e'],
-    ['a', 'f'],
-  ] as const) {
+  for (const [released, next] of Object.entries({c: 'e', a: 'f'})) {
     made.get(released)?.();
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     expect(begun.at(-1)).toBe(next);
