@@ -26,6 +26,8 @@ const HOST = '127.0.0.1';
 const VALID_MS = 60_000;
 /** Maximum number of URLs that wait for their use. */
 const MAX_OFFERS = 1000;
+/** Maximum number of connections: any process of the machine can connect. */
+const MAX_CONNECTIONS = 1000;
 /** Time for a client to send its request, in ms. */
 const REQUEST_MS = 10_000;
 /** Shortest token, in characters of six bits: that of the runtimes' own URLs. */
@@ -56,6 +58,7 @@ export class SessionRelay {
       // Never rejects: whatever fails is in the recording.
       void this.#serve(client);
     });
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** Listens on a free port. Rejects with the error of the system. */

@@ -83,10 +83,11 @@ export class LocalClaims {
     return needed.map(({metadata, spec, generatedFor}, index): AllocatedClaim => {
       const allocation = allocations[index];
       if (allocation === undefined) throw new Error('a claim has no allocation');
-      const {uid = randomUUID()} = metadata;
+      // As with an API server, a UID in the manifest has no effect. It is the name of a file.
+      const stored = {...metadata, uid: randomUUID()};
       return {
         ...{version: 1, manager: this.#options.manager},
-        claim: {metadata: {...metadata, uid}, spec, status: {allocation, reservedFor: []}},
+        claim: {metadata: stored, spec, status: {allocation, reservedFor: []}},
         ...(generatedFor !== undefined && {generatedFor}),
       };
     });

@@ -68,6 +68,18 @@ describe('claims', () => {
     expect(devicesOf(await store.list())).toEqual(['b']);
   });
 
+  test('have no UID of the manifest, which could be a path or that of another claim', async () => {
+    const {open, store} = await aNode();
+    const [one, other] = ['one', 'other'].map((name) => {
+      const {metadata, ...claim} = aClaim(name);
+      return {...claim, metadata: {...metadata, uid: '../../etc/u'}};
+    });
+    const claims = open(devices(['a', 'b'], one!, other!));
+    expect(await give(claims, aPodWithClaims('web', 'one', 'other'))).toEqual(['a', 'b']);
+    expect(await readdir(store.directory)).toHaveLength(2);
+    expect(devicesOf(await store.list()).toSorted()).toEqual(['a', 'b']);
+  });
+
   test('of manifests are shared by pods, and deallocated with the last', async () => {
     const {open, store} = await aNode();
     const claims = open(devices(['a'], aClaim('gpu')));
