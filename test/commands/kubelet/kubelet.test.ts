@@ -81,7 +81,7 @@ test.each(FLAGS)('%s is accepted', async (flag) => {
 
 test.each([
   ['--max-pods=many', 'invalid argument "many" for "--max-pods" flag: must be an integer'],
-  ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
+  ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: unknown unit "x" in duration "1x"'],
   ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
   ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be an http or https URL'],
   ['--bootstrap-kubeconfig=/k', '--bootstrap-kubeconfig requires --kubeconfig'],

@@ -93,12 +93,14 @@ describe('static pods', () => {
       aManifest({
         name: 'web',
         containers: [aContainerSpec('main')],
-        volumes: [{name: 'data', csi: {driver: 'csi.example.com'}}],
+        volumes: [
+          {name: 'data', iscsi: {targetPortal: '10.0.0.1', iqn: 'iqn.2026-01.com.example:disk', lun: 0}},
+        ],
       }),
     );
     const takeover = await takeoverOf(testbed, 1);
     expect(verdicts(takeover)).toEqual(['web-goldennode stopped', 'foreign leftAlone']);
-    expect(takeover.manifestProblems).toMatchObject([{message: expect.stringContaining('csi') as string}]);
+    expect(takeover.manifestProblems).toMatchObject([{message: expect.stringContaining('iscsi') as string}]);
   });
 
   test('a container that has exited does not count as restarted', async () => {
@@ -127,15 +129,15 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
     await exited;
   });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--volume-stats-agg-period=2m'];
+  const flags = ['--local-storage-capacity-isolation=false'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('volumeStatsAggPeriod');
+  expect(ineffective.map(({setting}) => setting)).toContain('localStorageCapacityIsolation');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  volumeStatsAggPeriod: ');
+  expect(stdout).toContain('settings without effect:\n  localStorageCapacityIsolation: ');
 });
 
 describe('pods of the API server', () => {

@@ -14,11 +14,21 @@ const AT_ONCE = 8;
 /** Instances of a container that its status shows: the current one and the previous one. */
 const INSTANCES = 2;
 
-type RuntimeService = NodeAndRuntime['services']['runtime'];
+/** What was read of a pod, by the states of its objects. */
+interface KnownPod {
+  /** IDs and states of its sandbox and containers: a pod with the same ones has not changed. */
+  readonly states: string;
+  readonly statuses: ReadonlyMap<string, ContainerStatus | PodSandboxStatus>;
+  readonly pod: Pod;
+}
 
-/** Reads the pods of a runtime, whichever program created them. Statuses that cannot change are read once. */
+/**
+ * Reads the pods of a runtime, whichever program created them. Statuses that cannot change are read once, and kept while their pods
+ * are observed.
+ */
 export class RuntimePodReader {
-  readonly #statuses = new Map<string, ContainerStatus | PodSandboxStatus | undefined>();
+  /** Pods of the last observation, by the ID of their newest sandbox. */
+  #known: ReadonlyMap<string, KnownPod> = new Map();
 
   /** Resolves with all pods of the runtime, without their statuses. Rejects with CriError. */
   async list(
@@ -34,53 +44,72 @@ export class RuntimePodReader {
 
   /** Resolves with the pods and their statuses as far as the runtime knows them, in the order given. */
   async observe(
-    {services, node, runtimeName, clock}: NodeAndRuntime,
+    node: NodeAndRuntime,
     pods: readonly RuntimePod[],
     signal: AbortSignal,
   ): Promise<readonly Pod[]> {
-    const seen = new Map<RuntimePod, Pod>();
+    const known = new Map<string, KnownPod>();
     await forEachLimit(pods, AT_ONCE, async (pod) => {
-      const status = await this.#runtimeStatus(services.runtime, pod, signal);
-      seen.set(pod, restorePod(pod, status, {node, runtimeName, nowMs: clock.now()}));
+      const [{id}] = pod.sandboxes;
+      known.set(id, await readPod(node, pod, this.#known.get(id), signal));
     });
-    return pods.flatMap((pod) => seen.get(pod) ?? []);
+    this.#known = known;
+    return pods.flatMap(({sandboxes: [{id}]}) => known.get(id)?.pod ?? []);
   }
+}
 
-  async #runtimeStatus(runtime: RuntimeService, pod: RuntimePod, signal: AbortSignal) {
-    const {uid, namespace, name, sandboxes} = pod;
-    const {id: podSandboxId, state} = sandboxes[0];
-    const sandbox = await this.#cached(
-      `${podSandboxId} ${state}`,
-      async () => (await runtime.podSandboxStatus({podSandboxId}, {signal})).status,
-    );
-    const containers: RuntimeContainerStatus[] = [];
-    for (const {id, state: containerState, podSandboxId: owner} of newestInstances(pod)) {
-      const status = await this.#cached(
-        `${id} ${containerState}`,
-        async () => (await runtime.containerStatus({containerId: id}, {signal})).status,
-      );
-      if (status !== undefined) containers.push(withAttempt(parseContainerStatus(status, owner)));
-    }
-    return {
-      ...{uid, namespace, name, containers},
-      sandboxes: sandbox === undefined ? [] : [sandbox],
-      ips: sandboxIps(sandbox),
-    };
-  }
-
-  /** Returns the status of an object in a state; undefined if the object has been removed. */
-  async #cached<T extends ContainerStatus | PodSandboxStatus>(
-    key: string,
+/** Reads what has changed of a pod. Rejects with CriError. */
+async function readPod(
+  {services: {runtime}, node, runtimeName, clock}: NodeAndRuntime,
+  found: RuntimePod,
+  before: KnownPod | undefined,
+  signal: AbortSignal,
+): Promise<KnownPod> {
+  const {uid, namespace, name} = found;
+  const [{id: podSandboxId, state}] = found.sandboxes;
+  const instances = newestInstances(found);
+  const states = [stateKey(podSandboxId, state), ...instances.map((one) => stateKey(one.id, one.state))];
+  const key = states.join(' ');
+  if (before?.states === key) return before;
+  const statuses = new Map<string, ContainerStatus | PodSandboxStatus>();
+  const keep = async <T extends ContainerStatus | PodSandboxStatus>(
+    object: string,
     read: () => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    if (!this.#statuses.has(key))
-      try {
-        this.#statuses.set(key, await read());
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        return undefined;
-      }
-    return this.#statuses.get(key) as T | undefined;
+  ): Promise<T | undefined> => {
+    const status = (before?.statuses.get(object) as T | undefined) ?? (await unlessGone(read));
+    if (status !== undefined) statuses.set(object, status);
+    return status;
+  };
+  const sandbox = await keep(
+    stateKey(podSandboxId, state),
+    async () => (await runtime.podSandboxStatus({podSandboxId}, {signal})).status,
+  );
+  const containers: RuntimeContainerStatus[] = [];
+  for (const {id, state: containerState, podSandboxId: owner} of instances) {
+    const status = await keep(
+      stateKey(id, containerState),
+      async () => (await runtime.containerStatus({containerId: id}, {signal})).status,
+    );
+    if (status !== undefined) containers.push(withAttempt(parseContainerStatus(status, owner)));
+  }
+  const sandboxes = sandbox === undefined ? [] : [sandbox];
+  const status = {...{uid, namespace, name, containers, sandboxes}, ips: sandboxIps(sandbox)};
+  const pod = restorePod(found, status, {node, runtimeName, nowMs: clock.now()});
+  // An object that was removed meanwhile is missing in the next list.
+  return {states: statuses.size === states.length ? key : '', statuses, pod};
+}
+
+function stateKey(id: string, state: string | number): string {
+  return `${id} ${state}`;
+}
+
+/** Returns what is read of an object; undefined if the object has been removed. */
+async function unlessGone<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return undefined;
   }
 }
 
