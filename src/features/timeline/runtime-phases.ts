@@ -15,10 +15,16 @@ export function runtimePhases(facts: PodFacts): readonly Phase[] {
   ];
 }
 
-/** Returns the time at which the pod became Ready, in whole seconds; undefined if it is not Ready. */
-export function statusReadyMs({pod: {status}}: PodFacts): number | undefined {
+/**
+ * Returns the time at which the pod became Ready; undefined if it is not Ready. The condition has whole seconds: a container that
+ * started in that second was started before.
+ */
+export function statusReadyMs({pod: {status}, containers}: PodFacts): number | undefined {
   const ready = status?.conditions?.find(({type}) => type === 'Ready');
-  return ready?.status === 'True' ? parseMs(ready.lastTransitionTime ?? undefined) : undefined;
+  const second = ready?.status === 'True' ? parseMs(ready.lastTransitionTime ?? undefined) : undefined;
+  if (second === undefined) return undefined;
+  const started = containers.flatMap(({startedMs = second}) => (startedMs < second + 1000 ? startedMs : []));
+  return Math.max(second, ...started);
 }
 
 /** Returns the phases before the first container: nothing measures them but a kubelet. */

@@ -39,6 +39,14 @@ test('the phases of another kubelet follow from the runtime and the status, and 
   ]);
 });
 
+test('a pod is Ready no earlier than a container that started in the second of the condition', () => {
+  const late = someFacts({
+    containers: [{id: 'c1', name: 'main', createdMs: T0 + 9200, startedMs: T0 + 9400}],
+  });
+  expect(computeTimeline(late)).toMatchObject({readyMs: T0 + 9400});
+  expect(phasesOf(late)).toContain('readiness 9.4-9.4 status ~');
+});
+
 test('what the kubelet of kcri measured counts instead', () => {
   const pulled = anEvent(
     T0 + 6600,
