@@ -9,7 +9,7 @@ export interface ChartData {
 /** Chart of a value over time. */
 export interface Chart {
   readonly setData: (data: ChartData) => void;
-  /** Draws again, in the colours that the page has now. */
+  /** Draws again, in the colors that the page has now. */
   readonly redraw: () => void;
   readonly remove: () => void;
 }

@@ -1,23 +1,23 @@
-/** Colours of the page: those of the system, or chosen. */
+/** Colors of the page: those of the system, or chosen. */
 export const THEMES = ['system', 'light', 'dark'] as const;
 
 export type Theme = (typeof THEMES)[number];
 
 const STORED = 'kcri.theme';
 
-/** Returns the chosen colours. */
+/** Returns the chosen colors. */
 export function currentTheme(): Theme {
   const stored = localStorage.getItem(STORED);
   return THEMES.find((theme) => theme === stored) ?? 'system';
 }
 
-/** Changes the colours, and remembers them. */
+/** Changes the colors, and remembers them. */
 export function setTheme(theme: Theme): void {
   localStorage.setItem(STORED, theme);
   restoreTheme();
 }
 
-/** Shows the page in the chosen colours. */
+/** Shows the page in the chosen colors. */
 export function restoreTheme(): void {
   const theme = currentTheme();
   if (theme === 'system') delete document.documentElement.dataset['theme'];

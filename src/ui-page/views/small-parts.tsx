@@ -4,7 +4,7 @@ import {nameText, shareOf} from '../model/format.js';
 import {sparklinePaths} from '../model/sparkline.js';
 import type {Loaded} from './hooks.js';
 
-/** State of a pod or container, with a mark in its colour. */
+/** State of a pod or container, with a mark in its color. */
 export function StateText({row: {state, tone}}: {readonly row: Pick<UiRow, 'state' | 'tone'>}): JSX.Element {
   return (
     <span class={`state ${tone}`}>

@@ -6,7 +6,7 @@ import type {Route} from '../model/route.js';
 import type {LinkState} from '../net/live-link.js';
 import {currentTheme, setTheme, THEMES} from '../net/theme.js';
 
-/** Bar with the place, the state of the connection, colours and help. */
+/** Bar with the place, the state of the connection, colors and help. */
 export function TopBar({
   route,
   model,
@@ -88,8 +88,8 @@ function ThemeButton(): JSX.Element {
     <button
       type="button"
       class="quiet"
-      aria-label={`Colours: ${theme}. Change to ${next}`}
-      title={`Colours: ${theme}`}
+      aria-label={`Colors: ${theme}. Change to ${next}`}
+      title={`Colors: ${theme}`}
       onClick={() => {
         setTheme(next);
         setShown(next);

@@ -5,7 +5,7 @@ import {nameText, sizeText} from '../model/format.js';
 type NumaNode = UiSocket['numaNodes'][number];
 type Cpu = NumaNode['cores'][number]['cpus'][number];
 
-/** Number of colours of owners in the style sheet. */
+/** Number of colors of owners in the style sheet. */
 const COLORS = 6;
 
 /** Picture of sockets, NUMA nodes, cores and CPUs, with the containers that own CPUs. */

@@ -110,11 +110,11 @@ test('a shell runs in the page', async () => {
   await seeText(page, '.xterm-rows', `shell of container ${KEY} app`);
   await page.keyboard.type('ls');
   await until(() => server.typed === 'ls');
-  server.print('\u001b[38;2;255;0;10mcoloured\u001b[0m ');
-  await seeText(page, '.xterm-rows', 'coloured');
+  server.print('\u001b[38;2;255;0;10mcolored\u001b[0m ');
+  await seeText(page, '.xterm-rows', 'colored');
   expect(
     await page.evaluate(
-      `getComputedStyle(Array.from(document.querySelectorAll('.xterm-rows span')).find((each) => each.textContent.includes('coloured'))).color`,
+      `getComputedStyle(Array.from(document.querySelectorAll('.xterm-rows span')).find((each) => each.textContent.includes('colored'))).color`,
     ),
   ).toBe('rgb(255, 0, 10)');
   await page.setViewportSize({width: 700, height: 600});

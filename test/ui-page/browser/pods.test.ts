@@ -170,14 +170,14 @@ test('names and texts of pods are never markup, and do not break the layout', as
   expectNoFaults(watched);
 });
 
-test('colours follow the system, and can be chosen', async () => {
+test('colors follow the system, and can be chosen', async () => {
   const {page} = await openFakeUi(browser(), {}, {colorScheme: 'dark'});
   const background = async (): Promise<unknown> =>
     await page.evaluate('getComputedStyle(document.body).backgroundColor');
   const dark = await background();
-  await page.getByRole('button', {name: 'Colours: system'}).click();
+  await page.getByRole('button', {name: 'Colors: system'}).click();
   await until(async () => (await background()) !== dark);
   await page.reload();
-  await page.getByRole('button', {name: 'Colours: light'}).click();
+  await page.getByRole('button', {name: 'Colors: light'}).click();
   await until(async () => (await background()) === dark);
 });

@@ -37,7 +37,7 @@ test('nothing is found in other lines', () => {
   expect(findInLine('wolf', 'fox')).toBeUndefined();
 });
 
-test('colours are removed, and other control characters are escaped', () => {
+test('colors are removed, and other control characters are escaped', () => {
   expect(cleanLogText('\u001b[1;31mred\u001b[0m\r\n\u001b]0;title\u0007\u202e\n')).toBe(
     'red\n\\x1b]0;title\\x07\\u202e\n',
   );
