@@ -240,6 +240,7 @@ describe('a root directory', () => {
       'kcri',
       'kcri/events',
       'kcri/locks',
+      'kcri/mounts',
       'kcri/records',
       'kcri/resources',
       'kcri/statuses',
