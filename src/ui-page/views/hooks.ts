@@ -1,10 +1,10 @@
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {formatRoute, parseRoute, type Route} from '../model/route.js';
 
 /** Returns the route of the address, and a function that changes it. */
 export function useRoute(): readonly [Route, (route: Route) => void] {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const read = (): void => setRoute(parseRoute(location.hash));
     window.addEventListener('hashchange', read);
     return () => window.removeEventListener('hashchange', read);
@@ -19,7 +19,8 @@ export function useRoute(): readonly [Route, (route: Route) => void] {
 export function useKeys(handler: (key: string) => boolean): void {
   const latest = useRef(handler);
   latest.current = handler;
-  useEffect(() => {
+  // A key that is pressed when the view is visible must not be lost.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (isForControl(event) || document.querySelector('dialog[open]') !== null) return;

@@ -1,6 +1,7 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -11,7 +12,7 @@ const MANIFEST = aManifest('replayed', {
   initContainers: [aContainer('first', {command: shellCommand('echo done')})],
   containers: [
     aContainer('writes', {
-      command: shellCommand('echo data > /data/file; sleep 1'),
+      command: shellCommand('echo data > /data/file; sleep 5'),
       volumeMounts: [{name: 'data', mountPath: '/data'}],
     }),
     aContainer('fails', {command: shellCommand('exit 3')}),
@@ -30,8 +31,9 @@ describe.each(newestRuntime)('replay: $name', (which) => {
 
   test('a recorded sync of a pod is answered as recorded, and a planted difference is found', async () => {
     const {runtime} = testbed;
-    const file = join(runtime.rootDir, 'calls.jsonl');
-    const socket = join(runtime.rootDir, 'record.sock');
+    const directory = await temporaryDirectory();
+    const file = join(directory, 'calls.jsonl');
+    const socket = join(directory, 'record.sock');
     const recorder = runtime.start(['record', `--listen=${socket}`, `--file=${file}`]);
     onTestFinished(async () => {
       recorder.kill('SIGKILL');

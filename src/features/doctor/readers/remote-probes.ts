@@ -111,7 +111,7 @@ export async function askNameServerOverTcp(server: string, {node, signal}: Remot
       const fail = (): void => {
         reject(new SystemError('no answer over TCP, which ssh needs'));
       };
-      socket.once('error', reject).once('close', fail).setTimeout(DNS_MS, fail);
+      socket.once('error', fail).once('close', fail).setTimeout(DNS_MS, fail);
       socket.write(QUESTION);
     });
   } finally {
