@@ -89,7 +89,7 @@ export const deviceConstraint = schemaOf<DeviceConstraint>('DeviceConstraint')({
   distinctAttribute: text,
 });
 
-/** Parameters for a driver, which nobody else reads. */
+/** Opaque parameters: only the driver interprets them. */
 export interface OpaqueDeviceConfiguration extends Described<typeof opaqueDeviceConfiguration> {}
 const opaqueDeviceConfiguration = schemaOf<OpaqueDeviceConfiguration>('OpaqueDeviceConfiguration')({
   driver: required(text),
@@ -111,7 +111,7 @@ const requestedDevices = schemaOf<RequestedDevices>('resource.k8s.io/DeviceClaim
   config: list(object(deviceClaimConfiguration)),
 });
 
-/** What a claim asks for. */
+/** Spec of a ResourceClaim. */
 export interface ResourceClaimSpec extends Described<typeof resourceClaimSpec> {}
 const resourceClaimSpec = schemaOf<ResourceClaimSpec>('ResourceClaimSpec')({
   devices: required(object(requestedDevices)),
@@ -149,7 +149,7 @@ const deviceClassConfiguration = schemaOf<DeviceClassConfiguration>('DeviceClass
   opaque: object(opaqueDeviceConfiguration),
 });
 
-/** Which devices are of a class, and how they are configured. */
+/** Spec of a DeviceClass: selectors of its devices, and their configuration. */
 export interface DeviceClassSpec extends Described<typeof deviceClassSpec> {}
 const deviceClassSpec = schemaOf<DeviceClassSpec>('DeviceClassSpec')({
   selectors: list(object(deviceSelector)),
@@ -183,7 +183,7 @@ const capacityRequestPolicyRange = schemaOf<CapacityRequestPolicyRange>('Capacit
   step: quantity,
 });
 
-/** How the requested amount of a capacity becomes the consumed one. */
+/** Policy by which the consumed amount of a capacity is computed from the requested one. */
 export interface CapacityRequestPolicy extends Described<typeof capacityRequestPolicy> {}
 const capacityRequestPolicy = schemaOf<CapacityRequestPolicy>('CapacityRequestPolicy')({
   default: quantity,

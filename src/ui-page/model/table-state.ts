@@ -49,7 +49,7 @@ const SORT_BY_KEY: Readonly<Record<string, SortKey>> = {
 };
 
 /** As in `kcri top`; its descriptions are the status here. */
-const TAB_BY_KEY: Readonly<Record<string, PodTab>> = {
+export const TAB_BY_KEY: Readonly<Record<string, PodTab>> = {
   l: 'logs',
   e: 'events',
   d: 'status',
@@ -57,7 +57,8 @@ const TAB_BY_KEY: Readonly<Record<string, PodTab>> = {
   s: 'shell',
 };
 
-const ACTION_BY_KEY: Readonly<Record<string, ConfirmedAction>> = {r: 'restart', x: 'delete'};
+/** Actions that are confirmed, by key; as in `kcri top`. */
+export const ACTION_BY_KEY: Readonly<Record<string, ConfirmedAction>> = {r: 'restart', x: 'delete'};
 
 /** Returns the state after a key with the name that browsers give it. Letters are those of `kcri top`. */
 export function pressTableKey(state: TableState, key: string, facts: TableFacts): KeyResult | undefined {

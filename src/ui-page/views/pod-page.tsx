@@ -2,7 +2,7 @@ import type {JSX} from 'preact';
 import type {UiPod} from '../../features/ui/protocol.js';
 import {ageText, nameText} from '../model/format.js';
 import {formatRoute, POD_TABS, type PodTab, type Route} from '../model/route.js';
-import type {ConfirmedAction} from '../model/table-state.js';
+import {ACTION_BY_KEY, TAB_BY_KEY, type ConfirmedAction} from '../model/table-state.js';
 import {EventsTab} from './events-tab.js';
 import {useKeys} from './hooks.js';
 import {LogsTab} from './logs-tab.js';
@@ -24,16 +24,6 @@ const TABS: Readonly<Record<PodTab, readonly [title: string, view: (props: TabPr
   manifest: ['Manifest', ManifestTab],
   shell: ['Shell', ShellTab],
 };
-
-const TAB_BY_KEY: Readonly<Record<string, PodTab>> = {
-  l: 'logs',
-  e: 'events',
-  d: 'status',
-  w: 'status',
-  s: 'shell',
-};
-
-const ACTION_BY_KEY: Readonly<Record<string, ConfirmedAction>> = {r: 'restart', x: 'delete'};
 
 /** All about a pod. */
 export function PodPage({route}: {readonly route: PodRoute}): JSX.Element {

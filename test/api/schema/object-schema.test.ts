@@ -43,8 +43,8 @@ describe('a table of fields', () => {
     expectTypeOf(wrongItem).not.toExtend<Fields<Part>>();
     expectTypeOf(notRequired).not.toExtend<Fields<Part>>();
     expectTypeOf(tooRequired).not.toExtend<Fields<Part>>();
-    // @ts-expect-error: "color" is not a field of Part
-    expect(objectSchema<Part>('Part', {...good, color: text}).name).toBe('Part');
+    // @ts-expect-error: "colour" is not a field of Part
+    expect(objectSchema<Part>('Part', {...good, colour: text}).name).toBe('Part');
   });
 
   test('does not compile if an enumeration is wider or narrower than its type', () => {

@@ -92,8 +92,8 @@ describe('exec', () => {
   });
 
   test('-t alone allocates a terminal without input', async () => {
-    const {kcri, runtime} = await startRuntime(exitWith(0, 'colors'));
-    expect((await kcri(['exec', '-t', 'main', 'ls'])).stdout).toBe('colors');
+    const {kcri, runtime} = await startRuntime(exitWith(0, 'colours'));
+    expect((await kcri(['exec', '-t', 'main', 'ls'])).stdout).toBe('colours');
     expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({tty: true, stdout: true});
     expect(runtime.callsTo('Exec')[0]!.request).not.toHaveProperty('stderr');
   });

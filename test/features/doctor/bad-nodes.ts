@@ -298,7 +298,7 @@ export const BAD_NODES: readonly BadNode[] = [
     'disk/growth',
     {diskHistory: {value: {'/': [{at: '2026-11-27T11:30:00.000Z', availableBytes: 9e10}]}}},
     'skipped',
-    /no run between one hour and a week ago/,
+    /no run in the last week is more than one hour old/,
   ],
   ['disk/growth', {diskHistory: missing}, 'skipped', /no such file/],
   [

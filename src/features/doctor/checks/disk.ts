@@ -47,7 +47,7 @@ export const DISK_CHECKS: readonly Check[] = [
     examine: ({disks, diskHistory, takenAt}) =>
       judge([diskHistory], (history) => {
         const grown = disks.flatMap((disk) => growthOf(disk, history, Date.parse(takenAt)) ?? []);
-        if (grown.length === 0) return skipped('there is no run between one hour and a week ago');
+        if (grown.length === 0) return skipped('no run in the last week is more than one hour old');
         const bad = grown.filter(({msLeft}) => msLeft < FULL_SOON_MS);
         if (bad.length === 0) return ok(`space for ${FULL_SOON_MS / HOUR_MS / 24} days or more at this rate`);
         const soonest = Math.min(...bad.map(({msLeft}) => msLeft));
