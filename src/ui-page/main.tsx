@@ -1,13 +1,13 @@
 import {render} from 'preact';
 import {Api} from './net/api.js';
 import {openSession} from './net/session.js';
-import {restoreTheme} from './net/theme.js';
+import {followTheme} from './net/theme.js';
 import {App} from './views/app.js';
 import {SessionEnded} from './views/session-ended.js';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no #app');
-restoreTheme();
+followTheme();
 await start(root);
 
 /** Shows the page, or how to get a link for it. */

@@ -4,6 +4,7 @@ export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 const STORED = 'kcri.theme';
+const DARK = matchMedia('(prefers-color-scheme: dark)');
 
 /** Returns the chosen colors. */
 export function currentTheme(): Theme {
@@ -17,9 +18,14 @@ export function setTheme(theme: Theme): void {
   restoreTheme();
 }
 
-/** Shows the page in the chosen colors. */
-export function restoreTheme(): void {
+/** Shows the page in the chosen colors, and follows the system if they are its colors. */
+export function followTheme(): void {
+  restoreTheme();
+  DARK.addEventListener('change', restoreTheme);
+}
+
+function restoreTheme(): void {
   const theme = currentTheme();
-  if (theme === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = theme;
+  const ofSystem = DARK.matches ? 'dark' : 'light';
+  document.documentElement.dataset['theme'] = theme === 'system' ? ofSystem : theme;
 }

@@ -106,14 +106,11 @@ function useChart(
       });
     });
     const redraw = (): void => chart.current?.redraw();
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
     const themed = new MutationObserver(redraw);
     themed.observe(document.documentElement, {attributeFilter: ['data-theme']});
     return () => {
       controller.abort();
       themed.disconnect();
-      scheme.removeEventListener('change', redraw);
       chart.current?.remove();
       chart.current = undefined;
     };

@@ -175,6 +175,10 @@ test('colors follow the system, and can be chosen', async () => {
   const background = async (): Promise<unknown> =>
     await page.evaluate('getComputedStyle(document.body).backgroundColor');
   const dark = await background();
+  await page.emulateMedia({colorScheme: 'light'});
+  await until(async () => (await background()) !== dark);
+  await page.emulateMedia({colorScheme: 'dark'});
+  await until(async () => (await background()) === dark);
   await page.getByRole('button', {name: 'Colors: system'}).click();
   await until(async () => (await background()) !== dark);
   await page.reload();
