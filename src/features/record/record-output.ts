@@ -1,6 +1,6 @@
 import {programVersion} from '../../cli/process/program-version.js';
 import {counted} from '../../base/counted.js';
-import {maskSecretText} from '../../cli/redaction/mask-secrets.js';
+import {maskSecretLine} from '../../cli/redaction/mask-secrets.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {JsonObject} from '../../format/json.js';
 import {CallRecorder} from '../../recording/lines/call-recorder.js';
@@ -96,7 +96,7 @@ export async function openOutput(
 }
 
 function sessionOptions({keepInput, keepOutput}: MaskOptions) {
-  return {keeps: {client: keepInput, server: keepOutput}, maskText: maskSecretText};
+  return {keeps: {client: keepInput, server: keepOutput}, maskLine: maskSecretLine};
 }
 
 async function openLines(
