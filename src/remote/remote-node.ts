@@ -118,12 +118,6 @@ export class RemoteNode {
     }
   }
 
-  /** Returns the reason why ssh could not open a channel; undefined if it reported none. */
-  refusal(): string | undefined {
-    const message = this.#connection.lastMessage;
-    return message === undefined ? undefined : /open failed: (.*)$/.exec(message)?.[1];
-  }
-
   /** Returns an error about the node. */
   error(message: string, cause?: unknown): RemoteError {
     return this.#connection.error(message, cause);

@@ -5,6 +5,7 @@ import {SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {ListeningSocket} from '../../../base/host/find-port-owner.js';
 import type {RemoteNode} from '../../../remote/remote-node.js';
+import type {Fact} from '../fact.js';
 import type {HttpAnswer, PortListener} from '../node-snapshot.js';
 
 /** Node that is reached through ssh, and the signal that ends what is asked of it. */
@@ -72,9 +73,18 @@ export function parsePortOwners(
   return owners.filter(({port}, index) => index === owners.findIndex((owner) => owner.port === port));
 }
 
-/** Returns the answer of a port on the node's loopback; 0 if nothing listens. Rejects with the error of the connection. */
-export async function remoteHttpAnswer(url: string, {node, signal}: RemoteProbe): Promise<HttpAnswer> {
+/**
+ * Returns the answer of a port on the node's loopback; 0 if none of the sockets listens on it: ssh does not say which of its
+ * requests was refused. Rejects with the error of the connection.
+ */
+export async function remoteHttpAnswer(
+  url: string,
+  sockets: Fact<readonly ListeningSocket[]>,
+  {node, signal}: RemoteProbe,
+): Promise<HttpAnswer> {
   const {hostname, port, protocol} = new URL(url);
+  if ('value' in sockets && !sockets.value.some((socket) => socket.port === Number(port)))
+    return {url, status: 0};
   const socketPath = await node.socketToAddress(hostname, Number(port));
   const options = {agent: false, signal, socketPath, rejectUnauthorized: false} as const;
   try {
@@ -86,9 +96,7 @@ export async function remoteHttpAnswer(url: string, {node, signal}: RemoteProbe)
     });
   } catch (error) {
     signal.throwIfAborted();
-    // sshd closes the connection, and says why.
-    if (node.refusal()?.includes('connect failed') === true) return {url, status: 0};
-    throw new SystemError(node.refusal() ?? systemErrorMessage(error), {cause: error});
+    throw new SystemError(systemErrorMessage(error), {cause: error});
   }
 }
 

@@ -47,16 +47,31 @@ async function listenOn(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** Returns the sockets of this machine that listen. */
+const socketsNow = async () => ({value: parseListeningSockets(await readFile('/proc/net/tcp', 'utf8'))});
+
 describe('a remote node', () => {
   test('answers on its ports, or nothing listens', async () => {
     const probe = await aNode();
     const port = await listenOn(createHttpServer((_request, response) => response.writeHead(401).end()));
     const url = `http://127.0.0.1:${port}/pods`;
-    expect(await remoteHttpAnswer(url, probe)).toEqual({url, status: 401});
     const closed = createServer();
     const free = `http://127.0.0.1:${await listenOn(closed)}/pods`;
     closed.close();
-    expect(await remoteHttpAnswer(free, probe)).toEqual({url: free, status: 0});
+    await once(closed, 'close');
+    const sockets = await socketsNow();
+    expect(await remoteHttpAnswer(url, sockets, probe)).toEqual({url, status: 401});
+    expect(await remoteHttpAnswer(free, sockets, probe)).toEqual({url: free, status: 0});
+  });
+
+  test('says that nothing listens only of a port without a socket, whatever ssh reports of others', async () => {
+    const probe = await aNode();
+    const free = `http://127.0.0.1:1/pods`;
+    const unknown = {error: 'denied'};
+    await expect(remoteHttpAnswer(free, unknown, probe)).rejects.toThrow();
+    const hangingUp = createServer((socket) => socket.destroy());
+    const url = `https://127.0.0.1:${await listenOn(hangingUp)}/pods`;
+    await expect(remoteHttpAnswer(url, await socketsNow(), probe)).rejects.toThrow();
   });
 
   test('names the processes that listen', async () => {
