@@ -99,7 +99,7 @@ interface RelayParts {
 }
 
 async function openRelay(
-  {report}: CommandServices,
+  {report, context}: CommandServices,
   {listenPath, targetPath}: RecordPlace,
   {output: {sink, limits, clock, numberOf}, sessions}: RelayParts,
 ): Promise<Relay> {
@@ -110,6 +110,7 @@ async function openRelay(
           sessions.offer({call: numberOf(call), method: methodOf(call.path).name}, url);
   return await Relay.listen(listenPath, {
     target: targetPath,
+    clock: context.clock,
     tap: (connection) => new ConnectionTap(connection, {sink, limits, clock, replaceUrl}),
     onUnreachable: (error) => {
       report.warn(

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {chmod} from 'node:fs/promises';
 import {connect, createServer, type Server, type Socket} from 'node:net';
 import {startTimer} from '../../base/async/timer.js';
+import type {Clock} from '../../base/clock.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import {goAway} from '../../cri/http2/frames.js';
 import {methodOf} from './method-table.js';
@@ -14,6 +15,7 @@ export interface RelayOptions {
   readonly target: string;
   /** Returns the tap of a new connection. */
   readonly tap: (connection: number) => ConnectionTap;
+  readonly clock: Clock;
   /** Called when the runtime does not accept a connection; the client's is then closed. */
   readonly onUnreachable: (error: Error) => void;
   /** Called when the runtime accepts connections again. */
@@ -37,19 +39,20 @@ class RelayedConnection {
   #heldLength = 0;
   #cancelRelease: () => void = () => undefined;
 
-  constructor(client: Socket, server: Socket, tap: ConnectionTap) {
-    this.#sockets = {client, server};
+  constructor(sockets: Readonly<Record<Side, Socket>>, tap: ConnectionTap) {
+    this.#sockets = sockets;
     this.#tap = tap;
   }
 
-  /** Starts to relay. `onUnreadable` is RelayOptions'. */
-  start(onUnreadable: (error: unknown) => void): void {
+  /** Starts to relay. */
+  start({clock, onUnreadable}: Pick<RelayOptions, 'clock' | 'onUnreadable'>): void {
     const {client, server} = this.#sockets;
     const close = (): void => this.#tap?.close();
     passBytes(client, server, {
       write: (chunk) => this.#write('client', chunk, onUnreadable),
       onEnd: () => undefined,
       onClose: close,
+      clock,
     });
     passBytes(server, client, {
       write: (chunk) =>
@@ -64,6 +67,7 @@ class RelayedConnection {
         this.#cancelRelease();
         close();
       },
+      clock,
     });
   }
 
@@ -161,12 +165,16 @@ export class Relay {
   }
 
   #accept(client: Socket): void {
-    const {onUnreadable, tap, target} = this.#options;
+    const {tap, target} = this.#options;
     this.#accepted += 1;
     const server = connect({path: target, allowHalfOpen: true});
-    const connection = new RelayedConnection(client, server, tap(this.#accepted));
+    const connection = new RelayedConnection({client, server}, tap(this.#accepted));
     this.#connections.add(connection);
-    client.on('close', () => this.#connections.delete(connection));
+    const forget = (): void => {
+      if (client.closed && server.closed) this.#connections.delete(connection);
+    };
+    client.on('close', forget);
+    server.on('close', forget);
     client.on('error', () => undefined); // `start` handles it; before that, its end is enough
     let isConnected = false;
     server.once('connect', () => {
@@ -176,7 +184,7 @@ export class Relay {
     server.on('error', (error) => {
       if (!isConnected) this.#missed(error);
     });
-    connection.start(onUnreadable);
+    connection.start(this.#options);
     client.resume();
   }
 
