@@ -54,6 +54,7 @@ async function askRemoteMounts(
       const start = clock.monotonic();
       const codes = await remoteStats(
         mounts.map(({path}) => path),
+        TIMEOUT_MS / 1000,
         probe,
       );
       const ms = Math.round(clock.monotonic() - start);
