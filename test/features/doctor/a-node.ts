@@ -148,7 +148,12 @@ export const GOOD_NODE: NodeSnapshot = {
       space: known({bytes: 1e11, availableBytes: 5e10, inodes: 1e6, freeInodes: 9e5}),
     },
   ],
-  diskHistory: known({'/': [{at: '2026-11-26T12:00:00.000Z', availableBytes: 5.1e10}]}),
+  diskHistory: known({
+    '/': [
+      {at: '2026-11-26T12:00:00.000Z', availableBytes: 5.1e10},
+      {at: '2026-11-26T13:00:00.000Z', availableBytes: 5.1e10},
+    ],
+  }),
   mounts: known([
     {path: '/', fileSystem: 'ext4', source: '/dev/vda', isReadOnly: false},
     {path: '/sys/fs/cgroup', fileSystem: 'cgroup2', source: 'cgroup2', isReadOnly: false},
