@@ -140,7 +140,7 @@ async function readOfPods(
     Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
     readPodLogs(POD_LOGS, node),
     readPodCgroups(context.cgroupMount ?? '/sys/fs/cgroup', node),
-    readPodTokens(KUBELET_ROOT_DIR, node),
+    readPodTokens(rootDirs, node),
   ]);
   return {podDirs, podLogs, podCgroups, podTokens};
 }

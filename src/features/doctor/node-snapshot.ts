@@ -24,7 +24,7 @@ export interface NodeSnapshot {
   readonly processes: Fact<ProcessTable>;
   readonly podDirs: readonly PodDirs[];
   readonly podLogs: Fact<PodLogs>;
-  readonly podTokens: Fact<readonly PodToken[]>;
+  readonly podTokens: Fact<PodTokens>;
 }
 
 /** Facts that the runtime reports about itself. */
@@ -252,6 +252,13 @@ export type RunHistory<T> = Readonly<Record<string, readonly T[]>>;
 export interface DiskSample {
   readonly at: string;
   readonly availableBytes: number;
+}
+
+/** ServiceAccount tokens in the volumes of pods. */
+export interface PodTokens {
+  readonly tokens: readonly PodToken[];
+  /** Number of pods whose tokens were not read: there are too many, or they did not answer. */
+  readonly podsLeftOut: number;
 }
 
 /** ServiceAccount token in a volume of a pod. */

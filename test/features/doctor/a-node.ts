@@ -177,8 +177,11 @@ export const GOOD_NODE: NodeSnapshot = {
     isComplete: true,
     largest: [{path: '/var/log/pods/a/b/0.log', bytes: 1000}],
   }),
-  podTokens: known([
-    {uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T13:00:00.000Z'},
-    {uid: 'gone', path: '/pods/gone/token', expiresAt: '2026-11-20T13:00:00.000Z'},
-  ]),
+  podTokens: known({
+    tokens: [
+      {uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T13:00:00.000Z'},
+      {uid: 'gone', path: '/pods/gone/token', expiresAt: '2026-11-20T13:00:00.000Z'},
+    ],
+    podsLeftOut: 0,
+  }),
 };

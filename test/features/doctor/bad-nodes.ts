@@ -318,11 +318,14 @@ export const BAD_NODES: readonly BadNode[] = [
     'security/tokens',
     {
       podTokens: {
-        value: [{uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T11:00:00.000Z'}],
+        value: {
+          tokens: [{uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T11:00:00.000Z'}],
+          podsLeftOut: 2,
+        },
       },
     },
     'warning',
-    /1 token of 1 has expired.* default\/.*: \/pods\/uid-1\/token expired at 2026-11-27T11:00/,
+    /1 token of 1 has expired.*; those of 2 pods were not read default\/.*: \/pods\/uid-1\/token expired at 2026-11-27T11:00/,
   ],
   ['security/tokens', {podTokens: unread}, 'skipped', /permission denied/],
   ['time/api-server', withApiServer({receivedAt: '2026-11-27T12:01:00.000Z'}), 'warning', /59s ahead of/],

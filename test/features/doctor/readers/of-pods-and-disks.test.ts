@@ -1,11 +1,16 @@
+import {setMaxListeners} from 'node:events';
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
 import {readPodTokens, tokenExpiry} from '../../../../src/features/doctor/readers/pod-tokens.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
-const open = async (): Promise<LocalFileReader> => await LocalFileReader.open(new AbortController().signal);
+async function open(): Promise<LocalFileReader> {
+  const {signal} = new AbortController();
+  setMaxListeners(0, signal); // as in collectSnapshot
+  return await LocalFileReader.open(signal);
+}
 
 /** Returns a token as the API server makes it; its signature is not looked at. */
 function aToken(payload: object): string {
@@ -21,13 +26,35 @@ describe('tokens of pods', () => {
     await writeFile(join(volume, '..data-1/token'), `${aToken({exp: 1_795_000_000, sub: 'secret'})}\n`);
     await symlink('..data-1/token', join(volume, 'token'));
     await mkdir(join(rootDir, 'pods/u2'));
-    expect(await readPodTokens(rootDir, await open())).toEqual({
-      value: [{uid: 'u1', path: join(volume, 'token'), expiresAt: '2026-11-18T11:06:40.000Z'}],
+    const otherDir = await temporaryDirectory();
+    const other = join(otherDir, 'pods/u3/volumes/kubernetes.io~projected/x/token');
+    await mkdir(dirname(other), {recursive: true});
+    await writeFile(other, aToken({exp: 1_795_000_000}));
+    const expiresAt = '2026-11-18T11:06:40.000Z';
+    expect(await readPodTokens([rootDir, otherDir, '/nonexistent'], await open())).toEqual({
+      value: {
+        tokens: [
+          {uid: 'u1', path: join(volume, 'token'), expiresAt},
+          {uid: 'u3', path: other, expiresAt},
+        ].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+        podsLeftOut: 0,
+      },
     });
   });
 
   test('without directories of pods there are none', async () => {
-    expect(await readPodTokens('/nonexistent', await open())).toEqual({value: []});
+    expect(await readPodTokens(['/nonexistent'], await open())).toEqual({
+      value: {tokens: [], podsLeftOut: 0},
+    });
+  });
+
+  test('pods beyond a thousand, and those that cannot be read, are counted', async () => {
+    const rootDir = await temporaryDirectory();
+    const broken = join(rootDir, 'pods/broken/volumes');
+    await mkdir(broken, {recursive: true});
+    await writeFile(join(broken, 'kubernetes.io~projected'), '');
+    for (let index = 0; index < 1001; index += 1) await mkdir(join(rootDir, `pods/u${index}`));
+    expect(await readPodTokens([rootDir], await open())).toEqual({value: {tokens: [], podsLeftOut: 3}});
   });
 
   test.each([
