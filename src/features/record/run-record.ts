@@ -66,9 +66,13 @@ async function recordAt(
 ): Promise<void> {
   const relay = await openRelay(services, place, {output, sessions});
   try {
-    await place.install();
-    await recordUntilEnd(services, {place, output, options});
-    await place.uninstall(relay);
+    try {
+      await place.install();
+      await recordUntilEnd(services, {place, output, options});
+    } finally {
+      // Whatever has failed: the relay's end removes the socket by which a swapped one is recognized.
+      await place.uninstall(relay);
+    }
   } finally {
     relay.close();
   }
