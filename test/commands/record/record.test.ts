@@ -166,6 +166,18 @@ describe('record', () => {
     });
   });
 
+  test('masks assignments of secrets in the messages of errors', async () => {
+    await using runtime = await FakeRuntime.start();
+    const message = 'cannot run "login --user=u PASSWORD=hidden"';
+    runtime.injectError('Status', {code: 'UNKNOWN', message});
+    const {connection, end} = await startRecorder(runtime);
+    await expect(connection.runtime.status()).rejects.toThrow('hidden');
+    expect(parseLines((await end()).stdout)[1]).toMatchObject({
+      code: 'UNKNOWN',
+      error: 'cannot run "login --user=u PASSWORD=***"',
+    });
+  });
+
   // Proves: record --keep-output
   test('--keep-output records the output of ExecSync, of which otherwise only the length is recorded', async () => {
     await using runtime = await FakeRuntime.start({sandboxes: [WEB], containers: [MAIN]});
