@@ -1,5 +1,6 @@
 import {programVersion} from '../../cli/process/program-version.js';
 import {counted} from '../../base/counted.js';
+import type {SystemError} from '../../base/errors.js';
 import {maskSecretLine} from '../../cli/redaction/mask-secrets.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {JsonObject} from '../../format/json.js';
@@ -100,7 +101,7 @@ function sessionOptions({keepInput, keepOutput}: MaskOptions) {
 }
 
 async function openLines(
-  {out}: Pick<CommandServices, 'out'>,
+  {out, report}: Pick<CommandServices, 'out' | 'report'>,
   {file, isSummary, maxFileBytes, maxFiles, mask}: RecordOutputOptions,
   endpoint: string,
 ): Promise<Lines | undefined> {
@@ -109,7 +110,13 @@ async function openLines(
     JSON.stringify(recordingHeader({program: `kcri ${programVersion()}`, endpoint, masksEnv: mask.env}));
   const formatLost = (lost: number): string => JSON.stringify({lost} satisfies JsonObject);
   if (file === undefined) return new LineStream(out.stdout, {header, formatLost});
-  return await LineFile.create({path: file, maxBytes: maxFileBytes, maxFiles, header, formatLost});
+  const onFailure = ({message}: SystemError): void => {
+    report.warn(`${message}; calls are passed on, but not recorded any more`);
+  };
+  return await LineFile.create({
+    ...{path: file, maxBytes: maxFileBytes, maxFiles},
+    ...{header, formatLost, onFailure},
+  });
 }
 
 function both(first: CallSink, second: CallSink): CallSink {
