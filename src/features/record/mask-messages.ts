@@ -38,7 +38,7 @@ function maskVariables(json: Json, name = ''): Json {
 
 /** Masks an item of a list: the CRI has variables as objects in `envs`, the OCI as `NAME=VALUE` in `env` or `Env`. */
 function maskVariable(item: Json, list: string): Json {
-  if (list === 'envs' && isObject(item)) return {...(item as JsonObject), value: MASK};
+  if (list === 'envs' && isObject(item)) return {...item, value: MASK};
   if (/^env$/i.test(list) && typeof item === 'string') return item.replace(/=[^]*/, `=${MASK}`);
   return maskVariables(item);
 }

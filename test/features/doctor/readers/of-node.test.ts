@@ -1,9 +1,8 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
-import type {NodeSnapshot} from '../../../../src/features/doctor/node-snapshot.js';
 import {readPrograms} from '../../../../src/features/doctor/readers/files.js';
 import {parseKernelConfig} from '../../../../src/features/doctor/readers/kernel.js';
 import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
