@@ -4,7 +4,7 @@ import type {Socket} from 'node:net';
 import {Duplex} from 'node:stream';
 import type {Clock} from '../base/clock.js';
 import type {TrackedConnection} from '../base/net/connection-tracker.js';
-import {closeGracefully} from './graceful-close.js';
+import {closeGracefully} from '../base/net/graceful-close.js';
 import type {Schedule} from './turn-queue.js';
 
 const NOTHING = Buffer.alloc(0);

@@ -3,7 +3,7 @@ import type {Socket} from 'node:net';
 import {createServer, type Server, type TlsOptions, type TLSSocket} from 'node:tls';
 import type {Clock} from '../base/clock.js';
 import type {TrackedConnection} from '../base/net/connection-tracker.js';
-import {closeGracefully} from './graceful-close.js';
+import {closeGracefully} from '../base/net/graceful-close.js';
 import type {Schedule} from './turn-queue.js';
 
 /** Beginnings of plain HTTP requests (crypto/tls tlsRecordHeaderLooksLikeHTTP). */

@@ -1,3 +1,5 @@
+import {shellQuote} from '../base/shell-quote.js';
+
 /** Result of the check of a socket on a node; undefined if the node does not say. */
 export type SocketState = 'missing' | 'not-a-socket' | 'denied' | 'refused' | 'listening';
 
@@ -14,7 +16,7 @@ const STATES: ReadonlySet<string> = new Set<SocketState>([
  * connect to one.
  */
 export function checkScript(paths: readonly string[]): string {
-  const calls = paths.map((path) => `check '${path.replaceAll("'", `'\\''`)}'`);
+  const calls = paths.map((path) => `check ${shellQuote(path)}`);
   return `${CHECK}\n${calls.join('\n')}\n`;
 }
 

@@ -1,5 +1,4 @@
 import type {Readable} from 'node:stream';
-import {text} from 'node:stream/consumers';
 import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import {ConfigError} from '../base/errors.js';
@@ -12,6 +11,7 @@ import {isSafeHost, type SshEndpoint} from './ssh-endpoint.js';
 
 /** Time for the script that checks sockets, in ms. */
 const SCRIPT_TIMEOUT_MS = 10_000;
+const MAX_STATES_BYTES = 64 * 1024;
 /** Time for the SFTP server to start, in ms. */
 const SFTP_TIMEOUT_MS = 15_000;
 /** Time in which the end of a connection is noticed after the end of a session on it, in ms. */
@@ -118,12 +118,6 @@ export class RemoteNode {
     }
   }
 
-  /** Returns the reason why ssh could not open a channel; undefined if it reported none. */
-  refusal(): string | undefined {
-    const message = this.#connection.lastMessage;
-    return message === undefined ? undefined : /open failed: (.*)$/.exec(message)?.[1];
-  }
-
   /** Returns an error about the node. */
   error(message: string, cause?: unknown): RemoteError {
     return this.#connection.error(message, cause);
@@ -159,16 +153,16 @@ export class RemoteNode {
   }
 
   async #check(paths: readonly string[]): Promise<readonly (SocketState | undefined)[]> {
-    const session = this.#connection.startSession({command: 'sh'});
     using limit = createDeadline(this.#options.clock, SCRIPT_TIMEOUT_MS);
-    limit.signal.addEventListener('abort', () => {
-      session.kill();
-    });
-    session.stdin.end(checkScript(paths));
-    const output = await text(session.stdout);
-    await session.ended;
-    if (session.exitCode !== 0) await this.awaitLoss();
-    return parseStates(output);
+    const {signal} = limit;
+    try {
+      const {output, exitCode} = await this.run(checkScript(paths), {signal, maxBytes: MAX_STATES_BYTES});
+      if (exitCode === 0) return parseStates(output);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    await this.awaitLoss();
+    return [];
   }
 
   async #openSftp(): Promise<SftpClient> {

@@ -94,11 +94,6 @@ export class SshConnection {
     return this.#lost.signal;
   }
 
-  /** Returns the last line of ssh's standard error that explains a failure; undefined without one. */
-  get lastMessage(): string | undefined {
-    return this.#master.reason();
-  }
-
   /** Opens private sockets that lead to the targets, and returns their paths. Rejects with RemoteError. */
   async forward(targets: readonly ForwardTarget[]): Promise<readonly string[]> {
     this.lost.throwIfAborted();

@@ -1,20 +1,5 @@
 import {readFileSync} from 'node:fs';
-
-/**
- * Kinds of file systems whose calls do not wait for another machine or a program. systemd mounts autofs for
- * binfmt_misc on most machines.
- */
-const LOCAL = [
-  ...['autofs', 'bpf', 'btrfs', 'cgroup2?', 'configfs', 'debugfs', 'devpts', 'devtmpfs', 'efivarfs', 'erofs'],
-  ...['ext[234]', 'f2fs', 'fusectl', 'hugetlbfs', 'iso9660', 'mqueue', 'nsfs', 'overlay', 'proc', 'pstore'],
-  ...['ramfs', 'securityfs', 'selinuxfs', 'squashfs', 'sysfs', 'tmpfs', 'tracefs', 'vfat', 'xfs', 'zfs'],
-];
-const OTHER = new RegExp(`^.* - (?!(?:${LOCAL.join('|')}) )`, 'm');
-
-/** Reports whether all mounts of a mountinfo text (proc_pid_mountinfo(5)) are of local file systems. */
-export function areAllLocal(mountInfo: string): boolean {
-  return mountInfo !== '' && !OTHER.test(mountInfo);
-}
+import {areAllLocal} from './file-system-kinds.js';
 
 /**
  * Returns a function that reports whether the next call on a file may be made on the thread that also handles signals.

@@ -13,17 +13,20 @@ const SECRET_NAME = /passw|pwd|secret|token|credential|api_?key|private_?key|acc
  * Name before a value in a text, such as a variable of a process environment in a runtime's verbose container status.
  */
 const ASSIGNED_NAME = /(\\*["'])?(?<!\w)(\w+)=/g;
-/** Value in its own quotes, which are escaped in JSON text, or up to a character that certainly ends it. */
-const VALUE = /(\\*["'])(?:[^]*?(?<!\\)\1|[^]*)[^\s"\\]*|[^\s"\\]+|/y;
+/**
+ * Value in its own quotes, which are escaped in JSON text, or up to a character that certainly ends it. Only ASCII white space
+ * does: a no-break space does not end a shell's word, and is a byte of other characters in a text that is read as latin1.
+ */
+const VALUE = /(\\*["'])(?:[^]*?(?<!\\)\1|[^]*)[^\t-\r "\\]*|[^\t-\r "\\]+|/y;
 /** Secret member in JSON text, such as containerd's configuration in its verbose status. */
 const SECRET_MEMBER = /("(?:password|auth|identity_?token|registry_?token)"\s*:\s*)"(?:[^"\\]|\\.)+"/gi;
 const VARIABLE_MEMBER = /("key":"([^"]*)","value":)"(?:[^"\\]|\\.)+"/g;
 /** End of a streaming URL, with or without a scheme and a path. Anyone who knows the URL can use it. */
 const STREAMING_URL =
-  /(^(?:\/cri)?|\/\/[^\s"/?#]*(?:\/[^\s"/?#]+)*?)(\/(?:exec|attach|portforward)\/)[^\s"/?]+/g;
+  /(^(?:\/cri)?|\/\/[^\s"/?#]*(?:\/[^\s"/?#]+)*?)(\/(?:exec|attach|portforward)\/)[^\t-\r "/?]+/g;
 /** Part of every streaming URL. */
 const STREAMING_PATH = /\/(?:exec|attach|portforward)\//;
-/** Maximum length of a shown text, in characters. */
+/** Maximum length of a text that is examined and shown, in characters: patterns take longer than its length. */
 const LONGEST_TEXT = 64 * 1024;
 
 /** Masks passwords, tokens and secret-looking variables in data, and truncates very long texts. Data without any is not copied. */
@@ -55,7 +58,20 @@ function maskMember(name: string, value: Json, secretVariable: boolean): Json {
 /** Masks passwords, tokens and secret-looking variables in a text, and truncates a very long text. */
 export function maskSecretText(text: string): string {
   const rest = text.length - LONGEST_TEXT;
-  if (rest > 0) return `${maskSecretText(text.slice(0, LONGEST_TEXT))}… (${rest} more characters)`;
+  const shown = maskAll(text.slice(0, LONGEST_TEXT));
+  return rest > 0 ? `${shown}… (${rest} more characters)` : shown;
+}
+
+/**
+ * Masks passwords, tokens and secret-looking variables in a line, whose characters may stand for bytes (latin1). Cuts the end of
+ * a very long line off, unless there is certainly no secret in it.
+ */
+export function maskSecretLine(text: string): {readonly line: string; readonly isCut: boolean} {
+  const isCut = text.length > LONGEST_TEXT && mayHaveSecret(text);
+  return {line: maskAll(isCut ? text.slice(0, LONGEST_TEXT) : text), isCut};
+}
+
+function maskAll(text: string): string {
   if (!mayHaveSecret(text)) return text;
   return withoutAssigned(
     text
@@ -73,7 +89,7 @@ function mayHaveSecret(text: string): boolean {
 }
 
 function withoutAssigned(text: string): string {
-  const firstStop = text.search(/[\s"']/);
+  const firstStop = text.search(/[\t-\r "']/);
   let shown = '';
   let shownTo = 0;
   for (const {0: all, 1: quote, 2: name = '', index} of text.matchAll(ASSIGNED_NAME)) {

@@ -17,7 +17,6 @@ import {
   readPodLogs,
   readPrograms,
 } from './readers/files.js';
-import {readDiskHistory} from './readers/disk-history.js';
 import {readKernel} from './readers/kernel.js';
 import {readKubelet} from './readers/kubelet.js';
 import type {FileReader} from './readers/file-reader.js';
@@ -27,6 +26,7 @@ import {openFileReader} from './readers/open-file-reader.js';
 import {readPodCgroups} from './readers/pod-cgroups.js';
 import {readPodTokens} from './readers/pod-tokens.js';
 import {readProcesses} from './readers/processes.js';
+import {DISKS, readRunHistory} from './readers/run-history.js';
 import {readRuntime} from './readers/runtime.js';
 
 /** Time after which what does not answer counts as unreadable, in ms; of a remote node after it is connected to. */
@@ -80,7 +80,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
     readNetworkMounts(node, {clock, signal}),
     readInterfaces(node),
     askNameServers(node, {clock, signal}),
-    readDiskHistory(settings.rootDir, node, isRemote),
+    readRunHistory(DISKS, settings.rootDir, {node, isRemote}),
   ]);
   services.signal.throwIfAborted();
   return {
@@ -140,7 +140,7 @@ async function readOfPods(
     Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
     readPodLogs(POD_LOGS, node),
     readPodCgroups(context.cgroupMount ?? '/sys/fs/cgroup', node),
-    readPodTokens(KUBELET_ROOT_DIR, node),
+    readPodTokens(rootDirs, node),
   ]);
   return {podDirs, podLogs, podCgroups, podTokens};
 }

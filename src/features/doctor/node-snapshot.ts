@@ -17,14 +17,14 @@ export interface NodeSnapshot {
   /** Paths of programs by name; missing ones are in no directory for programs. */
   readonly programs: Readonly<Record<string, Fact<string>>>;
   readonly disks: readonly DiskFacts[];
-  readonly diskHistory: Fact<DiskHistory>;
+  readonly diskHistory: Fact<RunHistory<DiskSample>>;
   readonly mounts: Fact<readonly MountFacts[]>;
   /** Records of the kernel's log that report a problem, the last ones at the end. */
   readonly kernelLog: Fact<readonly KernelProblem[]>;
   readonly processes: Fact<ProcessTable>;
   readonly podDirs: readonly PodDirs[];
   readonly podLogs: Fact<PodLogs>;
-  readonly podTokens: Fact<readonly PodToken[]>;
+  readonly podTokens: Fact<PodTokens>;
 }
 
 /** Facts that the runtime reports about itself. */
@@ -43,7 +43,7 @@ export interface RuntimeFacts {
   readonly containers: Fact<readonly ContainerFacts[]>;
   readonly images: Fact<readonly ImageFacts[]>;
   /** Durations of earlier calls in ms by RPC, the last ones at the end. */
-  readonly history: Fact<Readonly<Record<string, readonly number[]>>>;
+  readonly history: Fact<RunHistory<number>>;
 }
 
 export interface RuntimeCall {
@@ -245,12 +245,20 @@ export interface DiskFacts {
   }>;
 }
 
-/** Space of disks at earlier runs by path, the last ones at the end. */
-export type DiskHistory = Readonly<Record<string, readonly DiskSample[]>>;
+/** Samples of earlier runs by their subject, the last ones at the end. */
+export type RunHistory<T> = Readonly<Record<string, readonly T[]>>;
 
+/** Space of a disk at an earlier run. */
 export interface DiskSample {
   readonly at: string;
   readonly availableBytes: number;
+}
+
+/** ServiceAccount tokens in the volumes of pods. */
+export interface PodTokens {
+  readonly tokens: readonly PodToken[];
+  /** Number of pods whose tokens were not read: there are too many, or they did not answer. */
+  readonly podsLeftOut: number;
 }
 
 /** ServiceAccount token in a volume of a pod. */

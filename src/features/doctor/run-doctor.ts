@@ -6,8 +6,7 @@ import {commandPrefix} from '../why/answer.js';
 import type {Check, CheckResult} from './check.js';
 import {DOCTOR_FORMATS, EXIT_CODES, resultJson} from './doctor-output.js';
 import {collectSnapshot} from './collect-snapshot.js';
-import {recordDisks} from './readers/disk-history.js';
-import {recordLatencies} from './readers/history.js';
+import {recordRun} from './readers/run-history.js';
 import {runChecks, selectChecks, worstOf} from './run-checks.js';
 
 /** Flags of `doctor`. */
@@ -82,8 +81,7 @@ async function examineHere(
   file: FileToSave | undefined,
 ): Promise<readonly CheckResult[]> {
   const snapshot = await collectSnapshot(services);
-  await recordLatencies(services.settings.rootDir, snapshot);
-  await recordDisks(services.settings.rootDir, snapshot);
+  await recordRun(services.settings.rootDir, snapshot);
   if (file !== undefined) {
     const {saveNode} = await import('./save-node.js');
     await saveNode(services, snapshot, file);

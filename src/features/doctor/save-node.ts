@@ -10,7 +10,7 @@ import type {LogsRecording} from '../../cli/archive/recorded-logs.js';
 import type {DetailsRecording, RuntimeRecording} from '../../cli/archive/recorded-runtime.js';
 import {recordLogs} from '../node-archive/record-logs.js';
 import {recordNode} from '../node-archive/record-node.js';
-import {recordRuntime} from '../node-archive/record-runtime.js';
+import {recordRuntime, type RuntimeRecord} from '../node-archive/record-runtime.js';
 import {redactSnapshot} from '../node-archive/redact-snapshot.js';
 import type {NodeFacts} from '../node/node-facts.js';
 import {collectWhy, type WhySnapshot} from '../why/saved-node.js';
@@ -58,40 +58,46 @@ export async function saveNode(
   {path, maxBytes}: {readonly path: string; readonly maxBytes: number},
 ): Promise<void> {
   const why = await collectWhy(services);
-  const {withoutDetails, ...recorded} = await record(services, maxBytes * SHARE);
+  const {withoutDetails, imagesNotAsked, ...recorded} = await record(services, maxBytes * SHARE);
   const facts = {doctor, why, node: await recordNode(services), ...recorded};
   const {parts, leftOut: partsLeftOut} = fitParts(redactSnapshot(facts) as NodeParts, maxBytes);
-  const lacksDetails = withoutDetails > 0 && parts.details !== undefined;
-  const leftOut = [
-    ...partsLeftOut,
-    ...(lacksDetails ? [`the details of ${counted(withoutDetails, 'object')}`] : []),
-  ];
+  const tooLarge = [...partsLeftOut, ...lacking(parts, withoutDetails, 'object')];
+  const tooSlow = lacking(parts, imagesNotAsked, 'image').map((each) => `${each}, which took too long`);
+  const leftOut = [...tooLarge, ...tooSlow];
   const name = 'node' in why ? why.node.name : (services.connections.remote?.node.host ?? hostname());
   const archive: NodeArchive = {
     manifest: {kcri: programVersion(), node: name, takenAt: doctor.takenAt, leftOut},
     parts: {...parts},
   };
   await writeArchive(path, archive);
-  const lacks =
-    leftOut.length === 0 ? '' : `, without ${leftOut.join(' and ')} (--max-size ${humanSize(maxBytes)})`;
+  const limit = tooLarge.length === 0 ? '' : ` (--max-size ${humanSize(maxBytes)})`;
+  const lacks = leftOut.length === 0 ? '' : `, without ${leftOut.join(' and ')}${limit}`;
   services.report.info(`saved node ${name} to ${path}${lacks}`);
+}
+
+/** Returns what the details in an archive lack, in words. */
+function lacking({details}: NodeParts, count: number, noun: string): readonly string[] {
+  return count > 0 && details !== undefined ? [`the details of ${counted(count, noun)}`] : [];
 }
 
 /** Reads the answers of the runtime and the logs of its containers, each of at most `maxBytes`, or the error of reading them. */
 async function record(
   services: RuntimeContext,
   maxBytes: number,
-): Promise<Pick<NodeParts, 'runtime' | 'details' | 'logs'> & {readonly withoutDetails: number}> {
+): Promise<
+  Pick<NodeParts, 'runtime' | 'details' | 'logs'> & Pick<RuntimeRecord, 'withoutDetails' | 'imagesNotAsked'>
+> {
   try {
-    const {recording, details, withoutDetails, containers} = await recordRuntime(services, maxBytes);
+    const {recording, containers, ...record} = await recordRuntime(services, maxBytes);
     return {
-      ...{runtime: recording, details, withoutDetails},
+      ...record,
+      runtime: recording,
       logs: await recordLogs(services, containers, maxBytes),
     };
   } catch (error) {
     services.signal.throwIfAborted();
     if (!(error instanceof KcriError)) throw error;
-    return {runtime: {error: error.plainMessage}, withoutDetails: 0};
+    return {runtime: {error: error.plainMessage}, withoutDetails: 0, imagesNotAsked: 0};
   }
 }
 

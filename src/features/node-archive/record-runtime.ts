@@ -42,9 +42,13 @@ export interface RuntimeRecord {
   readonly details: DetailsRecording;
   /** Number of objects whose verbose information was left out because of its size. */
   readonly withoutDetails: number;
+  /** Number of images that were not asked for theirs, since it took too long. */
+  readonly imagesNotAsked: number;
   readonly containers: readonly LoggedContainer[];
 }
 
+/** Time in which images are asked for their verbose information, in ms: a node may have thousands. */
+const IMAGES_MS = 2000;
 /** Time between two samples of the usage at least, in ms. */
 const SAMPLE_MS = 250;
 
@@ -61,14 +65,12 @@ export async function recordRuntime(
   maxInfoBytes: number,
 ): Promise<RuntimeRecord> {
   const connection = await connections.default();
-  const before = await callEach(SAMPLED_CALLS, connection, signal);
-  const sampledAt = clock.monotonic();
-  const lists = await callEach(LISTS, connection, signal);
   const infos = new InfoRecorder(maxInfoBytes);
+  const caller = {connection, infos, signal};
+  const before = await callEach(SAMPLED_CALLS, caller);
+  const sampledAt = clock.monotonic();
+  const lists = await callEach(LISTS, caller);
   const {runtime, images} = connection;
-  await recordEach([RUNTIME_ID], signal, async (id) => {
-    infos.add('runtime', id, (await runtime.status({verbose: true}, {signal})).info);
-  });
   const sandboxes = await recordEach(idsOf(lists.answers.ListPodSandbox), signal, async (id) => {
     const {status, info} = await runtime.podSandboxStatus(
       {podSandboxId: podSandboxId(id), verbose: true},
@@ -88,17 +90,23 @@ export async function recordRuntime(
     if (status !== undefined) logged.push({status, env: facts.env});
     return toJson('ContainerStatusResponse', {status, info: processInfo({pid: facts.pid})});
   });
+  let imagesNotAsked = 0;
+  const imagesUntil = clock.monotonic() + IMAGES_MS;
   await recordEach(idsOf(lists.answers.ListImages), signal, async (id) => {
-    infos.add('images', id, (await images.imageStatus({image: {image: id}, verbose: true}, {signal})).info);
+    if (infos.isFull) infos.leftOut += 1;
+    else if (clock.monotonic() >= imagesUntil) imagesNotAsked += 1;
+    else
+      infos.add('images', id, (await images.imageStatus({image: {image: id}, verbose: true}, {signal})).info);
   });
   await clock.sleep(Math.max(SAMPLE_MS - (clock.monotonic() - sampledAt), 0), signal);
-  const after = await callEach(SAMPLED_CALLS, connection, signal);
+  const after = await callEach(SAMPLED_CALLS, caller);
   const answers = {...lists.answers, ...after.answers};
   const failures = {...lists.failures, ...after.failures};
   return {
     recording: {answers, before: before.answers, sandboxes, containers, failures},
     details: infos.details,
     withoutDetails: infos.leftOut,
+    imagesNotAsked,
     containers: logged,
   };
 }
@@ -113,14 +121,21 @@ class InfoRecorder {
   };
   leftOut = 0;
   #available: number;
+  #isFull = false;
 
   constructor(maxBytes: number) {
     this.#available = maxBytes;
   }
 
+  /** True if something was left out because of the size of all. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
   add(kind: keyof DetailsRecording, id: string, info: VerboseInfo): void {
     const size = Buffer.byteLength(JSON.stringify(info));
     if (size > MAX_INFO_BYTES || size > this.#available) {
+      this.#isFull ||= size <= MAX_INFO_BYTES;
       this.leftOut += 1;
       return;
     }
@@ -131,11 +146,17 @@ class InfoRecorder {
 
 const LISTS = RECORDED_CALLS.filter((rpc) => !SAMPLED_CALLS.some((sampled) => sampled === rpc));
 
+/** What calls are made on, and what collects the verbose information in their responses. */
+interface Caller {
+  readonly connection: Connection;
+  readonly infos: InfoRecorder;
+  readonly signal: AbortSignal;
+}
+
 /** Calls methods one after the other. Returns the responses as proto JSON, or the reasons why there are none, by method. */
 async function callEach(
   rpcs: readonly RecordedCall[],
-  connection: Connection,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<{
   readonly answers: Partial<Record<RecordedCall, unknown>>;
   readonly failures: Partial<Record<RecordedCall, string>>;
@@ -144,9 +165,9 @@ async function callEach(
   const failures: Partial<Record<RecordedCall, string>> = {};
   for (const rpc of rpcs) {
     try {
-      answers[rpc] = await CALLS[rpc](connection, signal);
+      answers[rpc] = await CALLS[rpc](caller);
     } catch (error) {
-      signal.throwIfAborted();
+      caller.signal.throwIfAborted();
       if (!(error instanceof KcriError)) throw error;
       failures[rpc] = error.plainMessage;
     }
@@ -154,22 +175,25 @@ async function callEach(
   return {answers, failures};
 }
 
-const CALLS: Readonly<
-  Record<RecordedCall, (connection: Connection, signal: AbortSignal) => Promise<unknown>>
-> = {
-  Version: async ({runtime}, signal) => toJson('VersionResponse', await runtime.version({}, {signal})),
-  Status: async ({runtime}, signal) => toJson('StatusResponse', await runtime.status({}, {signal})),
-  ListPodSandbox: async ({runtime}, signal) =>
+const CALLS: Readonly<Record<RecordedCall, (caller: Caller) => Promise<unknown>>> = {
+  Version: async ({connection: {runtime}, signal}) =>
+    toJson('VersionResponse', await runtime.version({}, {signal})),
+  Status: async ({connection: {runtime}, infos, signal}) => {
+    const status = await runtime.status({verbose: true}, {signal});
+    infos.add('runtime', RUNTIME_ID, status.info);
+    return toJson('StatusResponse', {...status, info: {}});
+  },
+  ListPodSandbox: async ({connection: {runtime}, signal}) =>
     toJson('ListPodSandboxResponse', {items: await listAllSandboxes(runtime, {}, signal)}),
-  ListContainers: async ({runtime}, signal) =>
+  ListContainers: async ({connection: {runtime}, signal}) =>
     toJson('ListContainersResponse', {containers: await listAllContainers(runtime, {}, signal)}),
-  ListImages: async ({images}, signal) =>
+  ListImages: async ({connection: {images}, signal}) =>
     toJson('ListImagesResponse', {images: await listAllImages(images, signal)}),
-  ListContainerStats: async ({runtime}, signal) => {
+  ListContainerStats: async ({connection: {runtime}, signal}) => {
     const {stats} = await fetchContainerStats(runtime, {}, {signal, thorough: true});
     return toJson('ListContainerStatsResponse', {stats});
   },
-  ListPodSandboxStats: async ({runtime}, signal) => {
+  ListPodSandboxStats: async ({connection: {runtime}, signal}) => {
     const {stats} = await fetchSandboxStats(runtime, {}, {signal, thorough: true});
     return toJson('ListPodSandboxStatsResponse', {stats});
   },

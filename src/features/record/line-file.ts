@@ -16,6 +16,8 @@ export interface LineFileOptions {
   readonly header: () => string;
   /** Returns a line in place of lost ones. */
   readonly formatLost: (count: number) => string;
+  /** Called when a line could not be written: all further ones are lost. */
+  readonly onFailure: (error: SystemError) => void;
 }
 
 /**
@@ -38,7 +40,10 @@ export class LineFile {
     this.#file = file;
   }
 
-  /** Creates the file, which only this user can read. Rejects with SystemError, also if it exists and is not empty. */
+  /**
+   * Creates the file, which only this user can read. Rejects with SystemError, also if it exists and is not empty, or is another
+   * user's.
+   */
   static async create(options: LineFileOptions): Promise<LineFile> {
     const {path} = options;
     const size = (await ifPresent(() => stat(path)))?.size ?? 0;
@@ -46,7 +51,7 @@ export class LineFile {
       throw new SystemError(`the file "${path}" exists and is not empty`, {
         hint: 'remove it, or record to another file',
       });
-    const file = await withFileErrors('creating', path, () => open(path, 'a', 0o600));
+    const file = await withFileErrors('creating', path, () => openPrivate(path));
     const created = new LineFile(options, file);
     created.write(options.header());
     return created;
@@ -84,8 +89,10 @@ export class LineFile {
         await this.#writeLines(lines);
       }
     } catch (error) {
-      this.#failure = fileError('writing to', this.#options.path, error);
+      const {path, onFailure} = this.#options;
+      this.#failure = fileError('writing to', path, error);
       this.#allLost += this.#waiting.length;
+      onFailure(this.#failure);
     }
     this.#writing = undefined;
   }
@@ -132,6 +139,25 @@ export class LineFile {
     while (this.#writing !== undefined) await this.#writing;
     await this.#file.close();
     if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+/** Opens a file that is empty or does not exist, and takes it from other users. */
+async function openPrivate(path: string): Promise<FileHandle> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    const found = await file.stat();
+    // A pipe or a terminal is for whoever reads it.
+    if (!found.isFile()) return file;
+    if (found.uid !== process.geteuid?.())
+      throw new SystemError(`the file "${path}" belongs to another user, who could read the recording`, {
+        hint: 'remove it, or record to another file',
+      });
+    await file.chmod(0o600);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import {MASK, maskSecrets} from '../../cli/redaction/mask-secrets.js';
+import {isObject} from '../../base/is-object.js';
 import type {Json, JsonObject} from '../../format/json.js';
 import type {MessageMask} from '../../recording/lines/call-line.js';
 
@@ -15,22 +16,40 @@ export interface MaskOptions {
 /** Returns a function that masks the secrets of a message. */
 export function createMessageMask({env, keepOutput}: Pick<MaskOptions, 'env' | 'keepOutput'>): MessageMask {
   return (method, from, message) => {
-    const masked = maskSecrets(message) as JsonObject;
-    const withoutEnv = env ? (maskVariables(masked) as JsonObject) : masked;
-    if (!keepOutput || method !== 'ExecSync' || from === 'client') return withoutEnv;
+    // Long texts are truncated afterwards: the JSON in them could not be read any more.
+    const masked = maskSecrets(env ? maskVariables(message) : message) as JsonObject;
+    if (!keepOutput || method !== 'ExecSync' || from === 'client') return masked;
     const {stdout, stderr} = message;
-    return {...withoutEnv, ...(stdout !== undefined && {stdout}), ...(stderr !== undefined && {stderr})};
+    return {...masked, ...(stdout !== undefined && {stdout}), ...(stderr !== undefined && {stderr})};
   };
 }
 
-/** Masks the values of all lists of variables, wherever they are. */
+/** Masks the values of all lists of variables, wherever they are, also in the JSON of verbose information. */
 function maskVariables(json: Json, name = ''): Json {
-  if (Array.isArray(json))
-    return (json as readonly Json[]).map((item) =>
-      name === 'envs' ? {...(item as JsonObject), value: MASK} : maskVariables(item),
-    );
+  if (Array.isArray(json)) return (json as readonly Json[]).map((item) => maskVariable(item, name));
   if (typeof json !== 'object' || json === null) return json;
   return Object.fromEntries(
-    Object.entries(json as JsonObject).map(([member, value]) => [member, maskVariables(value, member)]),
+    Object.entries(json as JsonObject).map(([member, value]) => [
+      member,
+      name === 'info' && typeof value === 'string' ? maskInfo(value) : maskVariables(value, member),
+    ]),
   );
+}
+
+/** Masks an item of a list: the CRI has variables as objects in `envs`, the OCI as `NAME=VALUE` in `env` or `Env`. */
+function maskVariable(item: Json, list: string): Json {
+  if (list === 'envs' && isObject(item)) return {...item, value: MASK};
+  if (/^env$/i.test(list) && typeof item === 'string') return item.replace(/=[^]*/, `=${MASK}`);
+  return maskVariables(item);
+}
+
+/** Masks variables in a text of verbose information, which is JSON mostly. */
+function maskInfo(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(maskVariables(JSON.parse(text) as Json));
+  } catch (error) {
+    if (error instanceof SyntaxError) return MASK; // what is in it is not known
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import {programVersion} from '../../cli/process/program-version.js';
 import {counted} from '../../base/counted.js';
-import {maskSecretText} from '../../cli/redaction/mask-secrets.js';
+import type {SystemError} from '../../base/errors.js';
+import {maskSecretLine} from '../../cli/redaction/mask-secrets.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {JsonObject} from '../../format/json.js';
 import {CallRecorder} from '../../recording/lines/call-recorder.js';
@@ -96,11 +97,11 @@ export async function openOutput(
 }
 
 function sessionOptions({keepInput, keepOutput}: MaskOptions) {
-  return {keeps: {client: keepInput, server: keepOutput}, maskText: maskSecretText};
+  return {keeps: {client: keepInput, server: keepOutput}, maskLine: maskSecretLine};
 }
 
 async function openLines(
-  {out}: Pick<CommandServices, 'out'>,
+  {out, report}: Pick<CommandServices, 'out' | 'report'>,
   {file, isSummary, maxFileBytes, maxFiles, mask}: RecordOutputOptions,
   endpoint: string,
 ): Promise<Lines | undefined> {
@@ -109,7 +110,13 @@ async function openLines(
     JSON.stringify(recordingHeader({program: `kcri ${programVersion()}`, endpoint, masksEnv: mask.env}));
   const formatLost = (lost: number): string => JSON.stringify({lost} satisfies JsonObject);
   if (file === undefined) return new LineStream(out.stdout, {header, formatLost});
-  return await LineFile.create({path: file, maxBytes: maxFileBytes, maxFiles, header, formatLost});
+  const onFailure = ({message}: SystemError): void => {
+    report.warn(`${message}; calls are passed on, but not recorded any more`);
+  };
+  return await LineFile.create({
+    ...{path: file, maxBytes: maxFileBytes, maxFiles},
+    ...{header, formatLost, onFailure},
+  });
 }
 
 function both(first: CallSink, second: CallSink): CallSink {

@@ -9,7 +9,7 @@ import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
 import {canonicalEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
-import {ConnectionTap, type TappedCall} from '../../recording/tap/connection-tap.js';
+import {ConnectionTap, type TapOptions} from '../../recording/tap/connection-tap.js';
 import {methodOf} from '../../recording/tap/method-table.js';
 import {Relay} from '../../recording/tap/relay.js';
 import {openOutput, type RecordOutput, type RecordOutputOptions} from './record-output.js';
@@ -66,9 +66,13 @@ async function recordAt(
 ): Promise<void> {
   const relay = await openRelay(services, place, {output, sessions});
   try {
-    await place.install();
-    await recordUntilEnd(services, {place, output, options});
-    await place.uninstall(relay);
+    try {
+      await place.install();
+      await recordUntilEnd(services, {place, output, options});
+    } finally {
+      // Whatever has failed: the relay's end removes the socket by which a swapped one is recognized.
+      await place.uninstall(relay);
+    }
   } finally {
     relay.close();
   }
@@ -99,18 +103,16 @@ interface RelayParts {
 }
 
 async function openRelay(
-  {report}: CommandServices,
+  {report, context}: CommandServices,
   {listenPath, targetPath}: RecordPlace,
-  {output: {sink, limits, clock, numberOf}, sessions}: RelayParts,
+  parts: RelayParts,
 ): Promise<Relay> {
-  const replaceUrl =
-    sessions === undefined
-      ? undefined
-      : (call: TappedCall, url: string) =>
-          sessions.offer({call: numberOf(call), method: methodOf(call.path).name}, url);
+  const {sink, limits, clock} = parts.output;
+  const urlOf = urlReplacements(parts);
   return await Relay.listen(listenPath, {
     target: targetPath,
-    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock, replaceUrl}),
+    clock: context.clock,
+    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock, urlOf}),
     onUnreachable: (error) => {
       report.warn(
         `cannot connect to the runtime: ${systemErrorMessage(error)}; connections of clients are closed`,
@@ -123,6 +125,21 @@ async function openRelay(
       report.warn(`a connection is passed on, but not recorded: ${messageOf(error)}`);
     },
   });
+}
+
+/** Returns what is done with the URLs of sessions; undefined if they are not recorded. */
+function urlReplacements({output, sessions}: RelayParts): TapOptions['urlOf'] {
+  const {sessions: recorder, numberOf} = output;
+  if (sessions === undefined || recorder === undefined) return undefined;
+  return (call) => {
+    const session = () => ({call: numberOf(call), method: methodOf(call.path).name});
+    return {
+      replace: (url) => sessions.offer(session(), url),
+      onOmitted: (reason) => {
+        recorder.skip(session(), reason);
+      },
+    };
+  };
 }
 
 interface Recording {

@@ -1,10 +1,11 @@
 import {spawn} from 'node:child_process';
+import type {Stats} from 'node:fs';
 import {chmod, chown, link, lstat, readFile, rename, rm} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
-import {checkRuntimeSocket} from './listen-path.js';
+import {checkRuntimeSocket, connectionError} from './listen-path.js';
 
 /** Pause between two looks at the runtime's path, in ms. */
 const WATCH_MS = 250;
@@ -29,15 +30,22 @@ function swapPaths(path: string): SwapPaths {
   };
 }
 
+/** What the recorder tells its guard when nothing is left to do. */
+const DONE = 'done\n';
 /**
  * Waits for the end of its standard input, which the kernel closes if the recorder is killed, and then does what
  * `putBack` does. Only programs of POSIX and `test -ef`, which every shell has.
  */
 const GUARD = `trap '' INT TERM HUP
-cat > /dev/null
-[ -S "$1.kcri-runtime" ] || exit 0
-if [ ! -e "$1" ] || [ "$1" -ef "$1.kcri-record" ]; then mv -f "$1.kcri-runtime" "$1"; else rm -f "$1.kcri-runtime"; fi
-rm -f "$1.kcri-record" "$1.kcri-lock"`;
+read -r end
+[ "$end" = done ] && exit 0
+if [ -S "$1.kcri-runtime" ]; then
+  if [ -e "$1" ] && [ -e "$1.kcri-record" ] && ! [ "$1" -ef "$1.kcri-record" ]
+  then rm -f "$1.kcri-runtime"
+  else mv -f "$1.kcri-runtime" "$1"
+  fi
+fi
+rm -f "$1.kcri-record" "$1.kcri-record.next" "$1.kcri-lock"`;
 
 /**
  * A runtime's socket in whose place a recorder's can be put. Both have a second name in the same directory, so that each
@@ -46,11 +54,14 @@ rm -f "$1.kcri-record" "$1.kcri-lock"`;
 export class SwappedSocket implements AsyncDisposable {
   readonly paths: SwapPaths;
   readonly #lock: Lock;
-  #guard: {end(): void} | undefined;
+  #guard: Guard | undefined;
+  /** The recorder's socket, once it is installed: its name may be removed. */
+  #own: Pick<Stats, 'ino' | 'dev'> | undefined;
 
   private constructor(paths: SwapPaths, lock: Lock) {
     this.paths = paths;
     this.#lock = lock;
+    this.#guard = startGuard(paths.path);
   }
 
   /**
@@ -63,14 +74,15 @@ export class SwappedSocket implements AsyncDisposable {
     const swapped = new SwappedSocket(paths, await lockOnce(paths));
     try {
       if ((await ifPresent(() => lstat(paths.runtime))) !== undefined) {
-        await swapped.#putBack();
+        // Without the name of the killed recorder's socket, its silence tells.
+        await swapped.#putBack((await connectionError(path)) !== undefined);
         onRecovered();
       }
       await rm(paths.recorder, {force: true});
       await checkRuntimeSocket(path);
       return swapped;
     } catch (error) {
-      await swapped.#lock[Symbol.asyncDispose]();
+      await swapped[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -78,9 +90,9 @@ export class SwappedSocket implements AsyncDisposable {
   /** Puts the recorder's socket, which already listens, in the place of the runtime's, with the same owner and mode. */
   async install(): Promise<void> {
     const {path, recorder} = this.paths;
-    this.#guard = startGuard(path);
     await withFileErrors('swapping', path, async () => {
       const {uid, gid, mode} = await lstat(path);
+      this.#own = await lstat(recorder);
       await chown(recorder, uid, gid);
       await chmod(recorder, mode & 0o777);
       await this.#take();
@@ -108,18 +120,20 @@ export class SwappedSocket implements AsyncDisposable {
 
   async #isAbsentOrOwn(): Promise<boolean> {
     const {path, recorder} = this.paths;
-    const [there, own] = await Promise.all([ifPresent(() => lstat(path)), ifPresent(() => lstat(recorder))]);
+    const there = await ifPresent(() => lstat(path));
+    const own = this.#own ?? (await ifPresent(() => lstat(recorder)));
     return there === undefined || (there.ino === own?.ino && there.dev === own.dev);
   }
 
   /** Puts the runtime's socket back, unless the runtime has made a new one since. */
-  async #putBack(): Promise<void> {
+  async #putBack(isAbandoned = false): Promise<void> {
     const {path, runtime, recorder} = this.paths;
     await withFileErrors('putting back', path, async () => {
-      if (await this.#isAbsentOrOwn()) await rename(runtime, path);
+      if (isAbandoned || (await this.#isAbsentOrOwn())) await rename(runtime, path);
       // What is renamed to another name of itself keeps both.
       await rm(runtime, {force: true});
       await rm(recorder, {force: true});
+      await rm(`${recorder}.next`, {force: true});
     });
   }
 
@@ -127,8 +141,10 @@ export class SwappedSocket implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       if ((await ifPresent(() => lstat(this.paths.runtime))) !== undefined) await this.#putBack();
+      this.#guard?.dismiss();
     } finally {
-      this.#guard?.end();
+      this.#guard?.release();
+      this.#guard = undefined;
       await this.#lock[Symbol.asyncDispose]();
     }
   }
@@ -159,8 +175,16 @@ async function lockOnce({path, lock}: SwapPaths): Promise<Lock> {
   });
 }
 
+/** Process that puts the runtime's socket back if this one is killed. */
+interface Guard {
+  /** Ends it: there is nothing to put back. */
+  dismiss(): void;
+  /** Lets it put back what is left. */
+  release(): void;
+}
+
 /** Starts the guard in a session of its own, which Ctrl-C does not reach. */
-function startGuard(path: string): {end(): void} {
+function startGuard(path: string): Guard {
   const guard = spawn('/bin/sh', ['-c', GUARD, 'kcri-record-guard', path], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -169,7 +193,10 @@ function startGuard(path: string): {end(): void} {
   guard.stdin.on('error', () => undefined);
   guard.unref();
   return {
-    end: () => {
+    dismiss: () => {
+      guard.stdin.write(DONE);
+    },
+    release: () => {
       guard.stdin.end();
     },
   };

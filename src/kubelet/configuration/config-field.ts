@@ -94,7 +94,6 @@ export function fieldIn(field: ConfigField, joinsCluster: boolean): Pick<ConfigF
   return (joinsCluster ? field.inCluster : undefined) ?? field;
 }
 
-/** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */
 /** Returns a check that reports the error of a parser. */
 export const problemOf =
   <T>(parse: (value: T) => unknown) =>
@@ -107,6 +106,7 @@ export const problemOf =
     }
   };
 
+/** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */
 export const notNegative = (value: number): string | undefined =>
   value < 0 ? `${value} must not be a negative number` : undefined;
 

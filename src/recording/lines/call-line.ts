@@ -8,7 +8,7 @@ import type {CallEnd, Side, TappedCall} from '../tap/connection-tap.js';
 import type {TappedMessage} from '../tap/message-collector.js';
 import {methodOf, type CallMethod} from '../tap/method-table.js';
 
-/** Masks the secrets of a message of a method. */
+/** Masks the secrets of a message of a method, or of an object with the message of its error. */
 export type MessageMask = (method: string, from: Side, message: JsonObject) => JsonObject;
 
 /** A call with what it sent, as far as that is recorded. */
@@ -41,7 +41,7 @@ export function callLine(
       ? {open: true}
       : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
     ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-    ...(end !== undefined && end.message !== '' && {error: end.message}),
+    ...(end !== undefined && end.message !== '' && mask(method.name, 'server', {error: end.message})),
     ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
     ...metadataJson('metadata', call.metadata),
     ...content('request', {method, from: 'client', message: request, mask}),

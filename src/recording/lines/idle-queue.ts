@@ -4,6 +4,8 @@ import {startTimer} from '../../base/async/timer.js';
 const QUIET_MS = 2;
 /** Time after which work no longer waits for quiet, in ms. */
 const LONGEST_WAIT_MS = 1000;
+/** Number of pieces that are done, after which their memory is given back. */
+const MAX_DONE = 1024;
 /** Bytes that waiting work may hold before it no longer waits for quiet. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
@@ -53,8 +55,9 @@ export class IdleQueue {
   #run({run, bytes}: Work): void {
     this.#next += 1;
     this.#waitingBytes -= bytes;
-    if (this.#next === this.#work.length) {
-      this.#work = [];
+    // Under steady load there is always work that waits.
+    if (this.#next === this.#work.length || (this.#next >= MAX_DONE && 2 * this.#next > this.#work.length)) {
+      this.#work = this.#work.slice(this.#next);
       this.#next = 0;
     }
     run();

@@ -4,6 +4,7 @@ import {formatMicroseconds} from '../lines/call-line.js';
 import type {Side, TapClock} from '../tap/connection-tap.js';
 import type {CollectorLimits} from '../tap/message-collector.js';
 import type {SessionSink, StreamLabel} from './session-sink.js';
+import {cutCharacterLength, formatContent, type MaskLine} from './stream-content.js';
 
 /** Session that a client may open with the URL that a call answered. */
 export interface OfferedSession {
@@ -21,8 +22,7 @@ export interface SessionRecorderOptions {
   readonly limits: CollectorLimits;
   /** Content to record, beside results and sizes of terminals: what clients send, and what they receive. */
   readonly keeps: Readonly<Record<Side, boolean>>;
-  /** Masks what resembles a secret in a line of text. */
-  readonly maskText: (text: string) => string;
+  readonly maskLine: MaskLine;
 }
 
 /** How a session ended. */
@@ -38,8 +38,10 @@ export interface SessionEnd {
   readonly error?: string | undefined;
 }
 
-/** Time for which the data of a stream is collected into one line, in ms. */
+/** Maximum time for which the data of a stream is collected into one line, in ms. */
 const COLLECT_MS = 100;
+/** Maximum number of directions of streams whose data is collected at a time. */
+const MAX_COLLECTED = 64;
 /** Maximum length of the content that is recorded of one session, in bytes. */
 const MAX_SESSION_BYTES = 16 * 1024 * 1024;
 /** Streams whose content is always recorded: the result of a process, and the size of its terminal. */
@@ -84,10 +86,16 @@ interface Collected {
   readonly startedAtMs: number;
   bytes: number;
   readonly parts: Buffer[];
+  /** Length of the parts. */
   keptBytes: number;
   /** Why a part of the content is missing. */
   omitted: string | undefined;
   isEnd: boolean;
+}
+
+/** Direction of a stream, and the bytes of a character that it has begun. */
+interface CutCharacter extends Pick<Collected, 'label' | 'from'> {
+  readonly bytes: Buffer;
 }
 
 /** A session that is being recorded. */
@@ -97,7 +105,10 @@ export class RecordedSession implements SessionSink {
   readonly #offered: OfferedSession;
   readonly #startedAt: number;
   readonly #totals: Record<Side, number> = {client: 0, server: 0};
-  #collected: Collected | undefined;
+  /** Collected data by direction and stream, in the order of its start. */
+  #collected = new Map<string, Collected>();
+  /** Start of a character whose end has not been received, by direction and stream. It is in the next line. */
+  readonly #cut = new Map<string, CutCharacter>();
   #cancelFlush: () => void = () => undefined;
   #keptBytes = 0;
   #hasEnded = false;
@@ -126,7 +137,6 @@ export class RecordedSession implements SessionSink {
   onStreamEnd(label: StreamLabel, from: Side): void {
     if (this.#hasEnded) return;
     this.#collect(label, from).isEnd = true;
-    this.#flush();
   }
 
   #keep(collected: Collected, chunk: Buffer): void {
@@ -141,59 +151,76 @@ export class RecordedSession implements SessionSink {
     this.#keptBytes += chunk.length;
   }
 
-  /** Returns what is collected of a direction of a stream. Data of another one ends what was collected before. */
+  /** Returns what is collected of a direction of a stream. */
   #collect(label: StreamLabel, from: Side): Collected {
-    const before = this.#collected;
-    if (before?.from === from && isSameStream(before.label, label)) return before;
-    this.#flush();
-    const startedAtMs = this.#options.clock.now();
+    const key = keyOf(label, from);
+    const before = this.#collected.get(key);
+    if (before?.isEnd === false) return before;
+    // Another stream may have the name of one that has ended.
+    if (before !== undefined || this.#collected.size >= MAX_COLLECTED) this.#flush();
+    const cut = this.#cut.get(key)?.bytes;
+    this.#cut.delete(key);
     const collected = {
       label,
       from,
-      startedAtMs,
+      startedAtMs: this.#options.clock.now(),
       bytes: 0,
-      parts: [],
-      keptBytes: 0,
+      parts: cut === undefined ? [] : [cut],
+      keptBytes: cut?.length ?? 0,
       omitted: undefined,
       isEnd: false,
     };
-    this.#collected = collected;
-    this.#cancelFlush = startTimer(COLLECT_MS, () => {
-      this.#flush();
-    });
+    if (this.#collected.size === 0)
+      this.#cancelFlush = startTimer(COLLECT_MS, () => {
+        this.#flush();
+      });
+    this.#collected.set(key, collected);
     return collected;
   }
 
-  #flush(): void {
+  /** Writes what is collected. In the last flush, nothing is left for a next line. */
+  #flush(isLast = false): void {
     this.#cancelFlush();
-    const collected = this.#collected;
-    this.#collected = undefined;
-    if (collected === undefined) return;
-    const {label, from, startedAtMs, bytes, parts, keptBytes, omitted, isEnd} = collected;
+    const all = this.#collected;
+    this.#collected = new Map();
+    for (const [key, collected] of all)
+      this.#writeData(collected, this.#takeContent(key, collected, isLast || collected.isEnd));
+  }
+
+  /** Returns the content without a character that is cut: its end is in the next line, unless a gap follows. */
+  #takeContent(key: string, {label, from, parts, omitted}: Collected, isLast: boolean): Buffer {
+    const kept = Buffer.concat(parts);
+    const cut = isLast ? 0 : cutCharacterLength(kept);
+    const isCarried = cut > 0 && omitted === undefined && this.#cut.size < MAX_COLLECTED;
+    const content = isCarried || omitted !== undefined ? kept.subarray(0, kept.length - cut) : kept;
+    if (isCarried) this.#cut.set(key, {label, from, bytes: Buffer.from(kept.subarray(content.length))});
+    this.#options.limits.budget.release(isCarried ? content.length : kept.length);
+    return content;
+  }
+
+  #writeData({label, from, startedAtMs, bytes, omitted, isEnd}: Collected, content: Buffer): void {
     this.#write('data', startedAtMs, {
       ...label,
       from,
       bytes,
-      ...(keptBytes > 0 && this.#content(Buffer.concat(parts))),
       ...(omitted !== undefined && {contentOmitted: omitted}),
+      ...(content.length > 0 && formatContent(content, this.#options.maskLine)),
       ...(isEnd && {end: true}),
     });
-    this.#options.limits.budget.release(keptBytes);
   }
 
-  /** Returns content as text, in which secrets can be masked, or as base64 if it is not text. */
-  #content(bytes: Buffer): JsonObject {
-    const text = bytes.toString('utf8');
-    return Buffer.from(text).equals(bytes)
-      ? {text: text.split('\n').map(this.#options.maskText).join('\n')}
-      : {base64: bytes.toString('base64')};
+  /** Writes what is collected, and the characters whose end will not be received. */
+  #flushAll(): void {
+    this.#flush(true);
+    for (const {label, from} of [...this.#cut.values()]) this.#collect(label, from);
+    this.#flush(true);
   }
 
   /** Writes what is collected, and the line of the end. Only the first end counts. */
   end({by, status, subprotocol, isUnreadable, error}: SessionEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#flush();
+    this.#flushAll();
     const {clock} = this.#options;
     this.#write('end', clock.now(), {
       durationMs: Math.round((clock.monotonic() - this.#startedAt) * 1000) / 1000,
@@ -218,6 +245,6 @@ export class RecordedSession implements SessionSink {
   }
 }
 
-function isSameStream(a: StreamLabel, b: StreamLabel): boolean {
-  return a === b || (a.stream === b.stream && a.port === b.port && a.request === b.request);
+function keyOf({stream, port, request}: StreamLabel, from: Side): string {
+  return JSON.stringify([from, stream, port, request]);
 }

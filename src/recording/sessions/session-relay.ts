@@ -1,9 +1,10 @@
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
-import {startTimer} from '../../base/async/timer.js';
+import {startStallTolerantTimer} from '../../base/async/timer.js';
 import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
+import {closeGracefully} from '../../base/net/graceful-close.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {createBackendDialOptions, resolveBackendAddress} from '../../streaming/session/local-backend.js';
 import {StreamingError} from '../../streaming/session/errors.js';
@@ -115,7 +116,7 @@ export class SessionRelay {
     const head = await readHead(client);
     const path = head === undefined ? undefined : pathOf(head);
     const offer = path === undefined ? undefined : this.#take(path);
-    if (head === undefined || offer === undefined) client.end(formatRefusal(404, 'Not Found', ''));
+    if (head === undefined || offer === undefined) await this.#refuse(client, 404, 'Not Found');
     else await this.#relay(client, head, offer);
   }
 
@@ -149,7 +150,7 @@ export class SessionRelay {
       backend = await connectSocket(address, createBackendDialOptions({clock, signal}));
     } catch (error) {
       end('runtime', messageOf(error));
-      client.end(formatRefusal(502, 'Bad Gateway', messageOf(error)));
+      await this.#refuse(client, 502, 'Bad Gateway', messageOf(error));
       return;
     }
     this.#add(backend);
@@ -159,9 +160,15 @@ export class SessionRelay {
       return;
     }
     backend.write(formatRequestHead(head, {path: address.path, host: joinHostPort(address)}));
-    passSession({client, server: backend}, tap, end);
+    passSession({client, server: backend}, {tap, end, clock});
     if (head.rest.length > 0) client.unshift(head.rest);
     client.resume();
+  }
+
+  /** Answers a request with a status, and closes the connection, with a limit of time for the client. */
+  async #refuse(client: Socket, status: number, reason: string, body = ''): Promise<void> {
+    client.write(formatRefusal(status, reason, body));
+    await closeGracefully(client, this.#options.clock);
   }
 
   /** Accepts no more sessions and ends all. */
@@ -173,12 +180,15 @@ export class SessionRelay {
   }
 }
 
-/** Passes the bytes of both directions until one side is closed. `end` is called with the side that ended first. */
-function passSession(
-  sockets: Readonly<Record<Side, Socket>>,
-  tap: SessionTap,
-  end: (by: 'client' | 'runtime') => void,
-): void {
+interface PassedSession {
+  readonly tap: SessionTap;
+  /** Called with the side that ended first. */
+  readonly end: (by: 'client' | 'runtime') => void;
+  readonly clock: Clock;
+}
+
+/** Passes the bytes of both directions until one side is closed. */
+function passSession(sockets: Readonly<Record<Side, Socket>>, {tap, end, clock}: PassedSession): void {
   const names = {client: 'client', server: 'runtime'} as const;
   let first: 'client' | 'runtime' | undefined;
   const pass = (from: Side, to: Side): void => {
@@ -194,6 +204,7 @@ function passSession(
       onClose: () => {
         end(first ?? names[from]);
       },
+      clock,
     });
   };
   pass('client', 'server');
@@ -216,7 +227,7 @@ async function readHead(client: Socket): Promise<HttpHead | undefined> {
     const onClose = (): void => {
       finish(undefined);
     };
-    const cancel = startTimer(REQUEST_MS, onClose);
+    const cancel = startStallTolerantTimer(REQUEST_MS, onClose);
     client.on('data', onData).on('close', onClose).on('end', onClose);
   });
 }

@@ -20,6 +20,8 @@ export interface SessionSink {
 
 /** Reads along on an upgraded connection. */
 export interface ProtocolTap {
+  /** True if a part of what was read is not known. */
+  readonly isUnreadable: boolean;
   /** Reads what one side has sent. Throws KcriError if it is not of the protocol; nothing may be read afterwards. */
   read(from: Side, chunk: Buffer): void;
 }

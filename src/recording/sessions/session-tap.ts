@@ -36,7 +36,7 @@ export class SessionTap {
 
   /** True if what was sent is not, or not any more, read along. */
   get isUnreadable(): boolean {
-    return this.#isUnreadable;
+    return this.#isUnreadable || this.#protocol?.isUnreadable === true;
   }
 
   read(from: Side, chunk: Buffer): void {

@@ -1,4 +1,4 @@
-import {constants, inflateSync} from 'node:zlib';
+import {constants, inflateRawSync} from 'node:zlib';
 
 /** Words that SPDY/3.1 starts its header compression with, each with its length in four bytes before it. */
 const WORDS =
@@ -17,11 +17,17 @@ const TEXT =
   'Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,' +
   'text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
-/** Maximum length of all header blocks of a connection, compressed and decompressed, in bytes. */
-const MAX_COMPRESSED = 256 * 1024;
-const MAX_HEADERS = 4 * 1024 * 1024;
+/** Length of the data that compressed data may refer back to, in bytes (RFC 1951). */
+const WINDOW_BYTES = 32 * 1024;
+/** Maximum length of a decompressed header block, in bytes. */
+const MAX_HEADERS = 256 * 1024;
+/** Flag of a zlib header that the name of a dictionary follows, and that of SPDY/3.1's: its Adler-32 (RFC 1950). */
+const HAS_DICTIONARY = 0x20;
+const DICTIONARY_NAME = 0xe3c6a7c2;
+/** End of compressed data that is flushed to a whole byte. */
+const FLUSHED = Buffer.from([0, 0, 0xff, 0xff]);
 
-/** Returns the dictionary that clients may compress headers with; its Adler-32 is e3c6a7c2. */
+/** Returns the dictionary that clients may compress headers with. */
 export function spdyDictionary(): Buffer {
   const words = WORDS.split(' ').map((word) => withLength(word.replace('_', ' ')));
   return Buffer.concat([...words, Buffer.from(TEXT)]);
@@ -34,35 +40,50 @@ function withLength(word: string): Buffer {
 }
 
 /**
- * Reads the header blocks that one side of a connection sends, which form one zlib stream. It is decompressed from its start
- * for each block: Node.js has no other synchronous way, and sessions open few streams.
+ * Reads the header blocks that one side of a connection sends, which form one zlib stream. Each block ends at a whole byte, so
+ * that it is decompressed on its own, with the data before it as the dictionary.
  */
 export class SpdyHeaderReader {
-  #compressed = Buffer.alloc(0);
-  #readLength = 0;
-  #dictionary: Buffer | undefined;
+  /** Last decompressed data; undefined before the first block. */
+  #window: Buffer | undefined;
   #hasFailed = false;
+
+  /** True if a block could not be read; those after it, which depend on it, are not read. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
 
   /** Returns the headers of the next block; undefined if it, or one before it, cannot be read. */
   read(block: Buffer): Readonly<Record<string, string>> | undefined {
-    this.#hasFailed ||= this.#compressed.length + block.length > MAX_COMPRESSED;
     if (this.#hasFailed) return undefined;
-    this.#compressed = Buffer.concat([this.#compressed, block]);
-    this.#dictionary ??= spdyDictionary();
     try {
-      const all = inflateSync(this.#compressed, {
-        dictionary: this.#dictionary,
+      if (!block.subarray(-FLUSHED.length).equals(FLUSHED)) throw new RangeError('a truncated block');
+      const start = this.#window === undefined ? zlibHeaderLength(block) : 0;
+      const window = this.#window ?? initialWindow(block);
+      const headers = inflateRawSync(block.subarray(start), {
+        dictionary: window,
         finishFlush: constants.Z_SYNC_FLUSH,
         maxOutputLength: MAX_HEADERS,
       });
-      const headers = parseHeaders(all.subarray(this.#readLength));
-      this.#readLength = all.length;
-      return headers;
+      this.#window = Buffer.concat([window, headers]).subarray(-WINDOW_BYTES);
+      return parseHeaders(headers);
     } catch {
-      this.#hasFailed = true; // what follows depends on this block
+      this.#hasFailed = true;
       return undefined;
     }
   }
+}
+
+/** Returns the length of a zlib stream's header, in bytes. Throws RangeError if it is truncated. */
+function zlibHeaderLength(start: Buffer): number {
+  return (start.readUInt8(1) & HAS_DICTIONARY) === 0 ? 2 : 6;
+}
+
+/** Returns the data that a zlib stream starts with. Throws RangeError if it names an unknown dictionary. */
+function initialWindow(start: Buffer): Buffer {
+  if (zlibHeaderLength(start) === 2) return Buffer.alloc(0);
+  if (start.readUInt32BE(2) !== DICTIONARY_NAME) throw new RangeError('an unknown dictionary');
+  return spdyDictionary();
 }
 
 /** Throws RangeError if the block is truncated. */

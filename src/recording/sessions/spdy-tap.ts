@@ -4,47 +4,83 @@ import type {Side} from '../tap/connection-tap.js';
 import type {ProtocolTap, SessionSink, StreamLabel} from './session-sink.js';
 import {SpdyHeaderReader} from './spdy-headers.js';
 
+/** Length of the ID of a stream, with which its control frames start, in bytes. */
+const ID_LENGTH = 4;
 /** Offset of the header block in a SYN_STREAM frame. */
 const HEADERS_AT = 10;
+/** Number of streams whose labels are kept after a reset: the other side may have sent data before it heard of that. */
+const MAX_RESET = 64;
+
+/** Stream that a client has opened. */
+interface OpenStream {
+  readonly label: StreamLabel;
+  /** Sides that will send nothing more on it. */
+  readonly ended: Set<Side>;
+}
 
 /** Reads along on a SPDY/3.1 connection. Streams are opened by the client, which names them in their headers. */
 export class SpdyTap implements ProtocolTap {
-  readonly #labels = new Map<number, StreamLabel>();
+  readonly #streams = new Map<number, OpenStream>();
+  readonly #reset: number[] = [];
   readonly #headers = new SpdyHeaderReader();
+  readonly #sink: SessionSink;
   readonly #readers: Readonly<Record<Side, FrameReader>>;
 
   constructor(sink: SessionSink) {
+    this.#sink = sink;
     this.#readers = {
-      client: new FrameReader(this.#handler('client', sink)),
-      server: new FrameReader(this.#handler('server', sink)),
+      client: new FrameReader(this.#handler('client')),
+      server: new FrameReader(this.#handler('server')),
     };
+  }
+
+  /** True if the names of some streams are not known. */
+  get isUnreadable(): boolean {
+    return this.#headers.hasFailed;
   }
 
   read(from: Side, chunk: Buffer): void {
     this.#readers[from].read(chunk);
   }
 
-  #handler(from: Side, sink: SessionSink): FrameHandler {
-    const end = (id: number): void => {
-      sink.onStreamEnd(this.#labelOf(id), from);
-    };
+  #handler(from: Side): FrameHandler {
     return {
       onData: (id, chunk) => {
-        sink.onData(this.#labelOf(id), from, chunk);
+        this.#sink.onData(this.#labelOf(id), from, chunk);
       },
-      onFin: end,
+      onFin: (id) => {
+        this.#end(id, from);
+      },
       onControl: (type, flags, payload) => {
-        const opens = type === FRAME.synStream && payload.length >= HEADERS_AT;
-        if (!opens || from === 'server') return;
+        if (payload.length < ID_LENGTH) return;
         const id = payload.readUInt32BE(0);
-        this.#labels.set(id, labelFrom(this.#headers.read(payload.subarray(HEADERS_AT)) ?? {}, id));
-        if ((flags & FLAG_FIN) !== 0) end(id);
+        if (type === FRAME.rstStream) this.#forgetSoon(id);
+        if (type === FRAME.synStream && from === 'client' && payload.length >= HEADERS_AT)
+          this.#open(id, payload.subarray(HEADERS_AT));
+        const isOfStream = type === FRAME.synStream || type === FRAME.synReply;
+        if (isOfStream && (flags & FLAG_FIN) !== 0) this.#end(id, from);
       },
     };
   }
 
+  #open(id: number, headerBlock: Buffer): void {
+    const label = labelFrom(this.#headers.read(headerBlock) ?? {}, id);
+    this.#streams.set(id, {label, ended: new Set()});
+  }
+
+  #end(id: number, from: Side): void {
+    this.#sink.onStreamEnd(this.#labelOf(id), from);
+    const ended = this.#streams.get(id)?.ended.add(from);
+    if (ended?.size === 2) this.#streams.delete(id);
+  }
+
+  #forgetSoon(id: number): void {
+    this.#reset.push(id);
+    if (this.#reset.length > MAX_RESET) this.#streams.delete(this.#reset.shift() ?? id);
+  }
+
   #labelOf(id: number): StreamLabel {
-    return this.#labels.get(id) ?? unknownStream(id);
+    return this.#streams.get(id)?.label ?? unknownStream(id);
   }
 }
 

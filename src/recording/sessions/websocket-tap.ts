@@ -11,6 +11,7 @@ const DIGIT_0 = 0x30;
 
 /** Reads along on a WebSocket with the channels of Kubernetes' subprotocols. */
 export class WebSocketTap implements ProtocolTap {
+  readonly isUnreadable = false;
   readonly #readers: Readonly<Record<Side, WebSocketReader>>;
   readonly #sink: SessionSink;
   readonly #forwardsPorts: boolean;

@@ -1,8 +1,16 @@
 import {decode} from '../../cri/codec.js';
 import {WireError} from '../../cri/wire-format.js';
 
-/** Returns the URL that the client gets in place of the runtime's, of the same length; undefined for the runtime's. */
-export type ReplaceUrl = (url: string) => string | undefined;
+/** What is done with the URL of a response. */
+export interface UrlReplacement {
+  /**
+   * Returns the URL that the client gets in place of the runtime's, of the same length; undefined, after reporting the reason,
+   * for the runtime's.
+   */
+  readonly replace: (url: string) => string | undefined;
+  /** Called with the reason if the client gets a response that could not be read, with the runtime's URL. */
+  readonly onOmitted: (reason: string) => void;
+}
 
 /** Length of a message prefix: compression flag and message length. */
 const PREFIX_LENGTH = 5;
@@ -14,13 +22,13 @@ const MAX_LENGTH = 16 * 1024;
  * frames and windows stay as the runtime sent them: bytes are only overwritten, in the memory that they arrived in.
  */
 export class AnswerUrl {
-  readonly #replace: ReplaceUrl;
+  readonly #replacement: UrlReplacement;
   #parts: Buffer[] = [];
   #length = 0;
   #isDone = false;
 
-  constructor(replace: ReplaceUrl) {
-    this.#replace = replace;
+  constructor(replacement: UrlReplacement) {
+    this.#replacement = replacement;
   }
 
   /** True if a response has begun and is not complete: its bytes must not be passed on yet. */
@@ -41,38 +49,41 @@ export class AnswerUrl {
     if (this.#length < PREFIX_LENGTH) return;
     const body = Buffer.concat(this.#parts);
     const end = PREFIX_LENGTH + body.readUInt32BE(1);
-    const isReadable = body[0] === 0 && end <= MAX_LENGTH;
-    if (isReadable && body.length < end) return;
-    if (isReadable) this.#overwrite(body, body.subarray(PREFIX_LENGTH, end));
-    this.abandon();
+    if (body[0] !== 0) this.abandon('the response with its URL is compressed');
+    else if (end > MAX_LENGTH) this.abandon('the response with its URL is too long');
+    else if (body.length >= end) this.abandon(this.#overwrite(body, body.subarray(PREFIX_LENGTH, end)));
   }
 
-  /** Leaves the response as it is. */
-  abandon(): void {
+  /** Leaves the response as it is from now on. `reason` is why its URL stays; undefined if none does. */
+  abandon(reason?: string): void {
     this.#isDone = true;
     this.#parts = [];
+    if (reason !== undefined) this.#replacement.onOmitted(reason);
   }
 
-  #overwrite(body: Buffer, message: Buffer): void {
+  /** Returns the reason why it does not, unless there is no URL, or the reason was reported. */
+  #overwrite(body: Buffer, message: Buffer): string | undefined {
     const url = urlOf(message);
-    const replacement = url === undefined ? undefined : this.#replace(url);
-    if (url === undefined || replacement === undefined) return;
+    if (url === undefined) return 'the response with its URL is malformed';
+    const replacement = url === '' ? undefined : this.#replacement.replace(url);
+    if (replacement === undefined) return undefined;
     const at = message.indexOf(url);
-    if (at < 0 || Buffer.byteLength(replacement) !== Buffer.byteLength(url)) return;
+    if (at < 0 || Buffer.byteLength(replacement) !== Buffer.byteLength(url))
+      return 'its URL cannot be replaced by one of the same length';
     body.write(replacement, PREFIX_LENGTH + at);
     let from = 0;
     for (const part of this.#parts) {
       body.copy(part, 0, from, from + part.length);
       from += part.length;
     }
+    return undefined;
   }
 }
 
-/** Returns the URL of a response: the same field in those of Exec, Attach and PortForward. */
+/** Returns the URL of a response, the same field in those of Exec, Attach and PortForward; undefined if it is malformed. */
 function urlOf(message: Buffer): string | undefined {
   try {
-    const {url} = decode('ExecResponse', message);
-    return url === '' ? undefined : url;
+    return decode('ExecResponse', message).url;
   } catch (error) {
     if (error instanceof WireError) return undefined;
     throw error;

@@ -3,7 +3,7 @@ import type {HeaderField} from '../../cri/http2/hpack.js';
 import type {Headers} from '../../cri/http2/header-block-reader.js';
 import {ERROR_CODE} from '../../cri/http2/protocol-constants.js';
 import {decodeStatusMessage, statusFromHttp, statusFromReset} from '../../cri/unary/grpc-status.js';
-import {AnswerUrl} from './answer-url.js';
+import {AnswerUrl, type UrlReplacement} from './answer-url.js';
 import {DirectionTap} from './direction-tap.js';
 import {MessageCollector, type CollectorLimits, type TappedMessage} from './message-collector.js';
 import {isSessionMethod} from './method-table.js';
@@ -58,11 +58,8 @@ export interface TapOptions {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;
   readonly clock: TapClock;
-  /**
-   * Returns the URL that the client gets in place of that of Exec, Attach or PortForward, of the same length; undefined for
-   * the runtime's. Without it, all responses stay as they are.
-   */
-  readonly replaceUrl?: ((call: TappedCall, url: string) => string | undefined) | undefined;
+  /** Returns what is done with the URL of a call of Exec, Attach or PortForward. Without it, all responses stay as they are. */
+  readonly urlOf?: ((call: TappedCall) => UrlReplacement) | undefined;
 }
 
 interface OpenCall {
@@ -147,13 +144,13 @@ export class ConnectionTap {
     return this.#urls().some(({isIncomplete}) => isIncomplete);
   }
 
-  /** Leaves the URLs that were partly read as they are. */
-  abandonUrls(): void {
-    for (const url of this.#urls()) if (url.isIncomplete) url.abandon();
+  /** Leaves the URLs that were partly read as they are, for a reason unless the response will not be complete. */
+  abandonUrls(reason?: string): void {
+    for (const url of this.#urls()) if (url.isIncomplete) url.abandon(reason);
   }
 
   #urls(): readonly AnswerUrl[] {
-    if (this.#options.replaceUrl === undefined) return [];
+    if (this.#options.urlOf === undefined) return [];
     return [...this.#calls.values()].flatMap(({url}) => url ?? []);
   }
 
@@ -175,7 +172,7 @@ export class ConnectionTap {
 
   #begin({streamId, fields = []}: Headers): void {
     if (this.#calls.has(streamId)) return;
-    const {clock, limits, sink, replaceUrl} = this.#options;
+    const {clock, limits, sink, urlOf} = this.#options;
     const call: TappedCall = {
       connection: this.#connection,
       path: valueOf(fields, ':path') ?? '',
@@ -197,10 +194,7 @@ export class ConnectionTap {
       call,
       encodings,
       collectors,
-      url:
-        replaceUrl !== undefined && isSessionMethod(call.path)
-          ? new AnswerUrl((url) => replaceUrl(call, url))
-          : undefined,
+      url: urlOf !== undefined && isSessionMethod(call.path) ? new AnswerUrl(urlOf(call)) : undefined,
       metadata: [],
       startedAt: clock.monotonic(),
       httpStatus: 0,

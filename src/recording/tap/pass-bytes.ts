@@ -1,4 +1,7 @@
 import type {Duplex} from 'node:stream';
+import {runInBackground} from '../../base/async/background-work.js';
+import type {Clock} from '../../base/clock.js';
+import {closeGracefully} from '../../base/net/graceful-close.js';
 
 /** What is done with the bytes of one direction. */
 export interface PassOptions {
@@ -8,11 +11,15 @@ export interface PassOptions {
   readonly onEnd: () => void;
   /** Called when the source is closed, for whatever reason. */
   readonly onClose: () => void;
+  /** Limits the time in which the target has to close after the source. */
+  readonly clock: Clock;
 }
 
-/** Passes what a socket receives to another, with back-pressure, and then its end. An error of one ends both. */
-export function passBytes(source: Duplex, target: Duplex, {write, onEnd, onClose}: PassOptions): void {
+/** Passes what a socket receives to another, with back-pressure, and then its end. The end of one ends both. */
+export function passBytes(source: Duplex, target: Duplex, {write, onEnd, onClose, clock}: PassOptions): void {
   source.on('data', (chunk: Buffer) => {
+    // Nobody gets it, and no 'drain' would follow.
+    if (target.destroyed) return;
     if (!write(chunk)) source.pause();
   });
   target.on('drain', () => {
@@ -27,6 +34,7 @@ export function passBytes(source: Duplex, target: Duplex, {write, onEnd, onClose
   });
   source.on('close', () => {
     onClose();
-    target.end();
+    // The target may be paused until the source drains, which it never will.
+    runInBackground('relay', closeGracefully(target, clock));
   });
 }

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {chmod} from 'node:fs/promises';
 import {connect, createServer, type Server, type Socket} from 'node:net';
 import {startTimer} from '../../base/async/timer.js';
+import type {Clock} from '../../base/clock.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import {goAway} from '../../cri/http2/frames.js';
 import {methodOf} from './method-table.js';
@@ -14,22 +15,35 @@ export interface RelayOptions {
   readonly target: string;
   /** Returns the tap of a new connection. */
   readonly tap: (connection: number) => ConnectionTap;
+  readonly clock: Clock;
   /** Called when the runtime does not accept a connection; the client's is then closed. */
   readonly onUnreachable: (error: Error) => void;
   /** Called when the runtime accepts connections again. */
   readonly onReachable: () => void;
   /** Called when a connection cannot be read along. It is still relayed. */
   readonly onUnreadable: (error: unknown) => void;
+  /** Limits of holding back a response that is not complete: one second and 256 KiB by default. */
+  readonly held?: HeldLimits;
 }
 
-/** Time for which a response is held back that is not complete, in ms. */
-const MAX_HELD_MS = 1000;
-/** Maximum length of what is held back, in bytes. */
-const MAX_HELD = 256 * 1024;
+/** Limits of holding back a response. */
+export interface HeldLimits {
+  /** Maximum time, in ms. */
+  readonly ms: number;
+  /** Maximum length, in bytes. */
+  readonly bytes: number;
+}
+
+const DEFAULT_HELD: HeldLimits = {ms: 1000, bytes: 256 * 1024};
+
+type ConnectionOptions = Pick<RelayOptions, 'clock' | 'onUnreadable' | 'held'>;
 
 /** A connection of a client and its counterpart to the runtime. */
 class RelayedConnection {
   readonly #sockets: Readonly<Record<Side, Socket>>;
+  readonly #clock: Clock;
+  readonly #onUnreadable: RelayOptions['onUnreadable'];
+  readonly #limits: HeldLimits;
   #tap: ConnectionTap | undefined;
   #announcesEnd = false;
   /** What the runtime has sent since the start of a URL that is to be replaced. */
@@ -37,25 +51,34 @@ class RelayedConnection {
   #heldLength = 0;
   #cancelRelease: () => void = () => undefined;
 
-  constructor(client: Socket, server: Socket, tap: ConnectionTap) {
-    this.#sockets = {client, server};
+  constructor(
+    sockets: Readonly<Record<Side, Socket>>,
+    tap: ConnectionTap,
+    {clock, onUnreadable, held = DEFAULT_HELD}: ConnectionOptions,
+  ) {
+    this.#sockets = sockets;
     this.#tap = tap;
+    this.#clock = clock;
+    this.#onUnreadable = onUnreadable;
+    this.#limits = held;
   }
 
-  /** Starts to relay. `onUnreadable` is RelayOptions'. */
-  start(onUnreadable: (error: unknown) => void): void {
+  /** Starts to relay. */
+  start(): void {
+    const clock = this.#clock;
     const {client, server} = this.#sockets;
     const close = (): void => this.#tap?.close();
     passBytes(client, server, {
-      write: (chunk) => this.#write('client', chunk, onUnreadable),
+      write: (chunk) => this.#write('client', chunk),
       onEnd: () => undefined,
       onClose: close,
+      clock,
     });
     passBytes(server, client, {
       write: (chunk) =>
         this.#held.length > 0 || this.#tap?.awaitsUrl === true
-          ? this.#writeReplaced(chunk, onUnreadable)
-          : this.#write('server', chunk, onUnreadable),
+          ? this.#writeReplaced(chunk)
+          : this.#write('server', chunk),
       onEnd: () => {
         this.#release();
         close();
@@ -64,13 +87,14 @@ class RelayedConnection {
         this.#cancelRelease();
         close();
       },
+      clock,
     });
   }
 
   /** The peer gets the bytes before they are looked at. */
-  #write(from: Side, chunk: Buffer, onUnreadable: (error: unknown) => void): boolean {
+  #write(from: Side, chunk: Buffer): boolean {
     const isTaken = this.#sockets[from === 'client' ? 'server' : 'client'].write(chunk);
-    this.#read(from, chunk, onUnreadable);
+    this.#read(from, chunk);
     return isTaken;
   }
 
@@ -78,18 +102,24 @@ class RelayedConnection {
    * Reads what the runtime sends before the client gets it, since the tap overwrites URLs in it. An incomplete response is
    * held back for a short time only: the runtime may wait for the client before it sends the rest.
    */
-  #writeReplaced(chunk: Buffer, onUnreadable: (error: unknown) => void): boolean {
+  #writeReplaced(chunk: Buffer): boolean {
     this.#held.push(chunk);
     this.#heldLength += chunk.length;
-    this.#read('server', chunk, onUnreadable);
-    if (this.#tap?.hasIncompleteUrl !== true || this.#heldLength > MAX_HELD) return this.#release();
-    if (this.#held.length === 1) this.#cancelRelease = startTimer(MAX_HELD_MS, () => void this.#release());
+    this.#read('server', chunk);
+    if (this.#tap?.hasIncompleteUrl !== true) return this.#release();
+    if (this.#heldLength > this.#limits.bytes)
+      return this.#release('too much was held back before the response with its URL was complete');
+    if (this.#held.length === 1)
+      this.#cancelRelease = startTimer(this.#limits.ms, () => {
+        this.#release('the response with its URL was not complete in time');
+      });
     return true;
   }
 
-  #release(): boolean {
+  /** Passes on what is held back. `reason` is why an incomplete URL is not replaced. */
+  #release(reason?: string): boolean {
     this.#cancelRelease();
-    this.#tap?.abandonUrls();
+    this.#tap?.abandonUrls(reason);
     const {client} = this.#sockets;
     for (const chunk of this.#held.splice(0)) client.write(chunk);
     this.#heldLength = 0;
@@ -97,13 +127,13 @@ class RelayedConnection {
     return !client.writableNeedDrain;
   }
 
-  #read(from: Side, chunk: Buffer, onUnreadable: (error: unknown) => void): void {
+  #read(from: Side, chunk: Buffer): void {
     try {
       this.#tap?.read(from, chunk);
     } catch (error) {
       this.#tap?.close();
       this.#tap = undefined;
-      onUnreadable(error);
+      this.#onUnreadable(error);
     }
     if (this.#announcesEnd) this.announceEnd();
   }
@@ -161,12 +191,16 @@ export class Relay {
   }
 
   #accept(client: Socket): void {
-    const {onUnreadable, tap, target} = this.#options;
+    const {tap, target} = this.#options;
     this.#accepted += 1;
     const server = connect({path: target, allowHalfOpen: true});
-    const connection = new RelayedConnection(client, server, tap(this.#accepted));
+    const connection = new RelayedConnection({client, server}, tap(this.#accepted), this.#options);
     this.#connections.add(connection);
-    client.on('close', () => this.#connections.delete(connection));
+    const forget = (): void => {
+      if (client.closed && server.closed) this.#connections.delete(connection);
+    };
+    client.on('close', forget);
+    server.on('close', forget);
     client.on('error', () => undefined); // `start` handles it; before that, its end is enough
     let isConnected = false;
     server.once('connect', () => {
@@ -176,7 +210,7 @@ export class Relay {
     server.on('error', (error) => {
       if (!isConnected) this.#missed(error);
     });
-    connection.start(onUnreadable);
+    connection.start();
     client.resume();
   }
 

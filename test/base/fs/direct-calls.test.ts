@@ -1,20 +1,8 @@
 import {expect, test} from 'vitest';
-import {areAllLocal, createDirectCalls} from '../../../src/base/fs/direct-calls.js';
+import {createDirectCalls} from '../../../src/base/fs/direct-calls.js';
 
 const ROOT = '25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n';
 const mounted = (type: string): string => `${ROOT}60 25 0:52 / /srv\\040-\\040ext4 rw - ${type} source rw\n`;
-
-test.each(['ext4', 'xfs', 'tmpfs', 'overlay', 'cgroup', 'cgroup2', 'autofs'])('%s is local', (type) => {
-  expect(areAllLocal(mounted(type))).toBe(true);
-});
-
-test.each(['nfs', 'nfs4', 'cifs', 'ceph', '9p', 'virtiofs', 'fuse', 'fuse.sshfs', 'ext4x', 'tmpfs.x'])(
-  '%s may wait for another machine or a program',
-  (type) => {
-    expect(areAllLocal(mounted(type))).toBe(false);
-    expect(areAllLocal(`${mounted(type)}${ROOT}`)).toBe(false);
-  },
-);
 
 test('only the first calls are made directly', () => {
   const mayCallDirectly = createDirectCalls(2, () => ROOT);

@@ -1,4 +1,4 @@
-import {readFile, stat} from 'node:fs/promises';
+import {chmod, chown, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Client, credentials, Metadata} from '@grpc/grpc-js';
 import {describe, expect, test} from 'vitest';
@@ -166,6 +166,18 @@ describe('record', () => {
     });
   });
 
+  test('masks assignments of secrets in the messages of errors', async () => {
+    await using runtime = await FakeRuntime.start();
+    const message = 'cannot run "login --user=u PASSWORD=hidden"';
+    runtime.injectError('Status', {code: 'UNKNOWN', message});
+    const {connection, end} = await startRecorder(runtime);
+    await expect(connection.runtime.status()).rejects.toThrow('hidden');
+    expect(parseLines((await end()).stdout)[1]).toMatchObject({
+      code: 'UNKNOWN',
+      error: 'cannot run "login --user=u PASSWORD=***"',
+    });
+  });
+
   // Proves: record --keep-output
   test('--keep-output records the output of ExecSync, of which otherwise only the length is recorded', async () => {
     await using runtime = await FakeRuntime.start({sandboxes: [WEB], containers: [MAIN]});
@@ -215,6 +227,34 @@ describe('record', () => {
     expect(parseLines(await readFile(file, 'utf8')).at(-1)).toMatchObject({call: 60});
     const again = await runKcri(['record', `--file=${file}`, '--', 'true'], {endpoint: runtime.endpoint});
     expect(again.stderr).toContain('exists and is not empty');
+  });
+
+  test('a file that is there already is closed to other users, or refused if it is empty no more', async () => {
+    await using runtime = await FakeRuntime.start();
+    const file = join(await temporaryDirectory(), 'calls.jsonl');
+    await writeFile(file, '');
+    await chmod(file, 0o666);
+    const {end} = await startRecorder(runtime, [`--file=${file}`]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await end()).exitCode).toBe(0);
+    await expect(startRecorder(runtime, [`--file=${file}`])).rejects.toThrow('is not empty');
+  });
+
+  test.runIf(process.getuid?.() === 0)('a file of another user is refused', async () => {
+    await using runtime = await FakeRuntime.start();
+    const file = join(await temporaryDirectory(), 'calls.jsonl');
+    await writeFile(file, '');
+    await chown(file, 1234, 1234);
+    await expect(startRecorder(runtime, [`--file=${file}`])).rejects.toThrow('belongs to another user');
+  });
+
+  test('a disk that is full is reported at once, and calls are still passed on', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {connection, end, stderr} = await startRecorder(runtime, ['--file=/dev/full']);
+    await until(() => stderr().includes('no space left on device; calls are passed on, but not recorded'));
+    await connection.runtime.version();
+    const {exitCode} = await end();
+    expect([exitCode, runtime.callsTo('Version').length]).toEqual([1, 1]);
   });
 
   // Proves: record --summary, record --output

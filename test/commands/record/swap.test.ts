@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readdir, readFile, stat} from 'node:fs/promises';
+import {link, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
 import {createConnection, createServer} from 'node:net';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -71,6 +71,21 @@ describe('record --swap', () => {
     server.close();
   });
 
+  test.each([
+    ['a recording that fails', ['/no/such/program'], 1],
+    ['a program that fails', ['false'], 1],
+  ])('the socket of the runtime is put back after %s', async (_, program, exitCode) => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const result = await runKcri(['record', '--swap', '--summary', '--', ...program], {
+      endpoint: runtime.endpoint,
+    });
+    expect(result.exitCode).toBe(exitCode);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+    expect(await filesOf(runtime)).toHaveLength(1);
+    await callVersion(runtime);
+  });
+
   test('a second recorder is refused', async () => {
     await using runtime = await FakeRuntime.start();
     const {end} = await startRecorder(runtime, ['--swap']);
@@ -105,6 +120,39 @@ describe('record --swap', () => {
     await until(async () => (await filesOf(runtime)).length === 1);
     expect(await inodeOf(runtime.socketPath)).toBe(own);
     await callVersion(runtime);
+  });
+
+  test('nothing is left of a recorder that is killed before it has replaced the socket', async () => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const recorder = await startProcess(runtime);
+    // As if it had been killed between the two steps of a swap.
+    await link(`${runtime.socketPath}.kcri-record`, `${runtime.socketPath}.kcri-record.next`);
+    await rename(`${runtime.socketPath}.kcri-runtime`, runtime.socketPath);
+    recorder.kill('SIGKILL');
+    await once(recorder, 'exit');
+    await until(async () => (await filesOf(runtime)).length === 1);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+  });
+
+  test('the socket is put back if the name of the recorder was removed', async () => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const recorder = await startProcess(runtime);
+    await rm(`${runtime.socketPath}.kcri-record`);
+    process.kill(await guardOf(runtime.socketPath), 'SIGKILL');
+    recorder.kill('SIGKILL');
+    await once(recorder, 'exit');
+    const next = await startProcess(runtime);
+    await rm(`${runtime.socketPath}.kcri-record`);
+    next.kill('SIGINT');
+    expect(await once(next, 'exit')).toEqual([0, null]);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+    const last = await startProcess(runtime);
+    await rm(`${runtime.socketPath}.kcri-record`);
+    last.kill('SIGKILL');
+    await until(async () => (await filesOf(runtime)).length === 1);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
   });
 
   test('the next recorder puts the socket back if the guard is killed, too', async () => {

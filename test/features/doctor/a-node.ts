@@ -148,7 +148,12 @@ export const GOOD_NODE: NodeSnapshot = {
       space: known({bytes: 1e11, availableBytes: 5e10, inodes: 1e6, freeInodes: 9e5}),
     },
   ],
-  diskHistory: known({'/': [{at: '2026-11-26T12:00:00.000Z', availableBytes: 5.1e10}]}),
+  diskHistory: known({
+    '/': [
+      {at: '2026-11-26T12:00:00.000Z', availableBytes: 5.1e10},
+      {at: '2026-11-26T13:00:00.000Z', availableBytes: 5.1e10},
+    ],
+  }),
   mounts: known([
     {path: '/', fileSystem: 'ext4', source: '/dev/vda', isReadOnly: false},
     {path: '/sys/fs/cgroup', fileSystem: 'cgroup2', source: 'cgroup2', isReadOnly: false},
@@ -172,8 +177,11 @@ export const GOOD_NODE: NodeSnapshot = {
     isComplete: true,
     largest: [{path: '/var/log/pods/a/b/0.log', bytes: 1000}],
   }),
-  podTokens: known([
-    {uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T13:00:00.000Z'},
-    {uid: 'gone', path: '/pods/gone/token', expiresAt: '2026-11-20T13:00:00.000Z'},
-  ]),
+  podTokens: known({
+    tokens: [
+      {uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T13:00:00.000Z'},
+      {uid: 'gone', path: '/pods/gone/token', expiresAt: '2026-11-20T13:00:00.000Z'},
+    ],
+    podsLeftOut: 0,
+  }),
 };

@@ -10,6 +10,7 @@ import {
   unread,
   withApiServer,
   withCni,
+  withGrowth,
   withKubelet,
   withLog,
   withNetwork,
@@ -289,27 +290,42 @@ export const BAD_NODES: readonly BadNode[] = [
     // A tenth must remain, so that 40 of 100 are left, and 20 are stored in a day.
     {
       ...withSpace({}),
-      diskHistory: {value: {'/': [{at: '2026-11-26T12:00:00.000Z', availableBytes: 70}]}},
+      ...withGrowth(['2026-11-26T12:00:00.000Z', 70], ['2026-11-27T10:00:00.000Z', 55]),
     },
     'warning',
     /about 48 hours at this rate \/ \(system\): 20B more in 24 hours/,
   ],
   [
     'disk/growth',
-    {diskHistory: {value: {'/': [{at: '2026-11-27T11:30:00.000Z', availableBytes: 9e10}]}}},
+    withGrowth(['2026-11-26T12:00:00.000Z', 9e10]),
     'skipped',
-    /no run in the last week is more than one hour old/,
+    /fewer than 3 runs in the last week, or in less than a day/,
+  ],
+  [
+    'disk/growth',
+    withGrowth(['2026-11-26T12:00:01.000Z', 9e10], ['2026-11-27T10:00:00.000Z', 8e10]),
+    'skipped',
+    /fewer than 3 runs/,
+  ],
+  [
+    'disk/growth',
+    withGrowth(['2026-11-20T11:59:59.000Z', 9e10], ['2026-11-27T10:00:00.000Z', 8e10]),
+    'skipped',
+    /fewer than 3 runs/,
   ],
   ['disk/growth', {diskHistory: missing}, 'skipped', /no such file/],
   [
     'security/tokens',
     {
       podTokens: {
-        value: [{uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T11:00:00.000Z'}],
+        value: {
+          tokens: [{uid: 'uid-1', path: '/pods/uid-1/token', expiresAt: '2026-11-27T11:00:00.000Z'}],
+          podsLeftOut: 2,
+        },
       },
     },
     'warning',
-    /1 token of 1 has expired.* default\/.*: \/pods\/uid-1\/token expired at 2026-11-27T11:00/,
+    /1 token of 1 has expired.*; those of 2 pods were not read default\/.*: \/pods\/uid-1\/token expired at 2026-11-27T11:00/,
   ],
   ['security/tokens', {podTokens: unread}, 'skipped', /permission denied/],
   ['time/api-server', withApiServer({receivedAt: '2026-11-27T12:01:00.000Z'}), 'warning', /59s ahead of/],

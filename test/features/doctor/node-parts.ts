@@ -70,6 +70,9 @@ export const withSpace = (fields: object) => ({
     },
   ],
 });
+export const withGrowth = (...samples: readonly (readonly [at: string, availableBytes: number])[]) => ({
+  diskHistory: {value: {'/': samples.map(([at, availableBytes]) => ({at, availableBytes}))}},
+});
 export const orphan = {
   podDirs: [
     {

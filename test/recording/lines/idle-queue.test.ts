@@ -1,5 +1,6 @@
 import {expect, test, vi} from 'vitest';
 import {IdleQueue} from '../../../src/recording/lines/idle-queue.js';
+import {collectGarbage} from '../../base/collect-garbage.js';
 import {until} from '../../base/until.js';
 
 test('work waits for quiet, keeps its order, and is done at the end', async () => {
@@ -32,4 +33,28 @@ test('work waits for quiet, keeps its order, and is done at the end', async () =
   queue.push(() => done.push('last'), 1);
   queue.finish();
   expect(done).toEqual(['first', 'second', 'third', 'large', 'last']);
+});
+
+test('work that is done is given back, even if there is always more', async () => {
+  using _ = vi.spyOn(performance, 'now').mockReturnValue(0);
+  const queue = new IdleQueue();
+  const held: WeakRef<object>[] = [];
+  let isEnding = false;
+  const push = (): void => {
+    const message = {};
+    held.push(new WeakRef(message));
+    queue.push(() => {
+      if (!isEnding && message !== queue) push();
+    }, 2 ** 30); // is due at once
+  };
+  push();
+  push();
+  await until(() => held.length > 5000);
+  // References that were made in this turn are kept until the next one.
+  await until(() => {
+    collectGarbage();
+    return held.slice(0, 3000).every((each) => each.deref() === undefined);
+  });
+  isEnding = true;
+  queue.finish();
 });

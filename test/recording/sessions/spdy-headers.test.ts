@@ -1,4 +1,5 @@
-import {constants, deflateSync} from 'node:zlib';
+import {createHash} from 'node:crypto';
+import {constants, createDeflate, deflateSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {SpdyHeaderReader, spdyDictionary} from '../../../src/recording/sessions/spdy-headers.js';
 import {HeaderEncoder} from '../../../src/streaming/spdy/frames.js';
@@ -44,6 +45,32 @@ test('reads the blocks of a connection, which form one stream', () => {
     {streamtype: 'stdout'},
     {streamtype: 'stdin'},
   ]);
+});
+
+test('reads blocks that refer to those before them, however many there are', async () => {
+  const headers = Array.from({length: 2000}, (_, index) => ({
+    streamtype: index % 2 === 0 ? 'error' : 'data',
+    port: '8080',
+    requestid: String(index),
+    // Cannot be compressed, so that all blocks are longer than what a block may refer back to.
+    name: createHash('sha256').update(String(index)).digest('hex'),
+  }));
+  const deflate = createDeflate({dictionary: spdyDictionary(), flush: constants.Z_SYNC_FLUSH});
+  const reader = new SpdyHeaderReader();
+  for (const each of headers) {
+    await new Promise((resolve) => deflate.write(headerBlock(each), resolve));
+    const block = deflate.read() as Buffer;
+    expect(reader.read(block)).toEqual(each);
+  }
+  deflate.destroy();
+});
+
+test.each([
+  {what: 'that is not flushed', block: compressed({streamtype: 'error'}).subarray(0, -1)},
+  {what: 'with an unknown dictionary', block: deflateSync('', {dictionary: Buffer.from('other')})},
+])('a block $what is not read', ({block}) => {
+  const reader = new SpdyHeaderReader();
+  expect([reader.read(block), reader.hasFailed]).toEqual([undefined, true]);
 });
 
 test('a block that cannot be read, and those after it, have no headers', () => {

@@ -16,7 +16,7 @@ function body(url: string, flag = 0): Buffer {
 
 /** Passes a body through in parts, and returns what the client gets. */
 function passed(sent: Buffer, size: number, replacement: string | undefined): Buffer {
-  const answer = new AnswerUrl(() => replacement);
+  const answer = new AnswerUrl({replace: () => replacement, onOmitted: () => undefined});
   const parts: Buffer[] = [];
   for (let at = 0; at < sent.length; at += size) {
     const part = Buffer.from(sent.subarray(at, at + size));
@@ -40,12 +40,23 @@ test.each([
 });
 
 test.each([
-  ['is compressed', body(URL, 1)],
-  ['is not a message', Buffer.from([0, 0, 0, 0, 2, 0x0a, 0x50])],
-  ['is too long', Buffer.from([0, 1, 0, 0, 0, 0x0a])],
-])('leaves a response that %s', (_, sent) => {
-  const answer = new AnswerUrl(() => OTHER);
+  ['is compressed', body(URL, 1), 'the response with its URL is compressed'],
+  ['is not a message', Buffer.from([0, 0, 0, 0, 2, 0x0a, 0x50]), 'the response with its URL is malformed'],
+  ['is too long', Buffer.from([0, 1, 0, 0, 0, 0x0a]), 'the response with its URL is too long'],
+])('leaves a response that %s, and says why', (_, sent, reason) => {
+  const reasons: string[] = [];
+  const answer = new AnswerUrl({replace: () => OTHER, onOmitted: (each) => reasons.push(each)});
   const part = Buffer.from(sent);
   answer.push(part);
-  expect({part, isDone: answer.isDone}).toEqual({part: sent, isDone: true});
+  expect({part, isDone: answer.isDone, reasons}).toEqual({part: sent, isDone: true, reasons: [reason]});
+});
+
+test.each([
+  ['another length', body(URL), `${OTHER}9`, ['its URL cannot be replaced by one of the same length']],
+  ['no replacement, whose reason was reported', body(URL), undefined, []],
+  ['no URL', body(''), OTHER, []],
+])('says why a response is left, if it has %s', (_, sent, replacement, expected) => {
+  const reasons: string[] = [];
+  new AnswerUrl({replace: () => replacement, onOmitted: (each) => reasons.push(each)}).push(sent);
+  expect(reasons).toEqual(expected);
 });

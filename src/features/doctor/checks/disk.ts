@@ -2,16 +2,19 @@ import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {humanSize} from '../../../format/human-size.js';
 import {failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
-import type {DiskFacts, DiskHistory, DiskSample} from '../node-snapshot.js';
+import type {DiskFacts, DiskSample, RunHistory} from '../node-snapshot.js';
 
 /** Multiple of the available share at which a kubelet evicts pods by default, from which on it is a warning. */
 const SOON = 2;
 /** Share of the space below which a kubelet evicts pods by default (nodefs.available). */
 const EVICTION_SHARE = 0.1;
 const HOUR_MS = 60 * 60 * 1000;
-const WEEK_MS = 7 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** Number of runs that are needed for a rate of growth. */
+const MIN_SAMPLES = 3;
 /** Time until an eviction from which on it is a warning. */
-const FULL_SOON_MS = 3 * 24 * HOUR_MS;
+const FULL_SOON_MS = 3 * DAY_MS;
 /** Size of a log file that does not rotate: ten times the kubelet's containerLogMaxSize. */
 const LARGE_LOG_BYTES = 100 * 1024 * 1024;
 
@@ -47,9 +50,10 @@ export const DISK_CHECKS: readonly Check[] = [
     examine: ({disks, diskHistory, takenAt}) =>
       judge([diskHistory], (history) => {
         const grown = disks.flatMap((disk) => growthOf(disk, history, Date.parse(takenAt)) ?? []);
-        if (grown.length === 0) return skipped('no run in the last week is more than one hour old');
+        if (grown.length === 0)
+          return skipped(`fewer than ${MIN_SAMPLES} runs in the last week, or in less than a day`);
         const bad = grown.filter(({msLeft}) => msLeft < FULL_SOON_MS);
-        if (bad.length === 0) return ok(`space for ${FULL_SOON_MS / HOUR_MS / 24} days or more at this rate`);
+        if (bad.length === 0) return ok(`space for ${FULL_SOON_MS / DAY_MS} days or more at this rate`);
         const soonest = Math.min(...bad.map(({msLeft}) => msLeft));
         return warning(
           `a kubelet evicts pods in about ${counted(Math.max(1, Math.round(soonest / HOUR_MS)), 'hour')} at this rate`,
@@ -135,15 +139,22 @@ interface Growth {
 }
 
 /**
- * Compares the space with that of the earliest run of the last week. Undefined without one that is an hour old, and for a disk on
- * which pods are evicted already.
+ * Compares the space with that of the earliest run of the last week. Undefined with fewer than three runs, or in less than a day,
+ * which say nothing about a rate, and for a disk on which pods are evicted already.
  */
-function growthOf({use, path, space}: DiskFacts, history: DiskHistory, nowMs: number): Growth | undefined {
+function growthOf(
+  {use, path, space}: DiskFacts,
+  history: RunHistory<DiskSample>,
+  nowMs: number,
+): Growth | undefined {
   if ('error' in space) return undefined;
   const ageOf = ({at}: DiskSample): number => nowMs - Date.parse(at);
-  const earlier = (history[path] ?? []).find((sample) => ageOf(sample) <= WEEK_MS);
+  const samples = (history[path] ?? []).filter((sample) => ageOf(sample) <= WEEK_MS && ageOf(sample) > 0);
+  const [earlier] = samples;
   const left = space.value.availableBytes - EVICTION_SHARE * space.value.bytes;
-  if (earlier === undefined || ageOf(earlier) < HOUR_MS || left <= 0) return undefined;
+  // This run is one, too.
+  if (earlier === undefined || samples.length + 1 < MIN_SAMPLES) return undefined;
+  if (ageOf(earlier) < DAY_MS || left <= 0) return undefined;
   const stored = earlier.availableBytes - space.value.availableBytes;
   const hours = Math.round(ageOf(earlier) / HOUR_MS);
   return {

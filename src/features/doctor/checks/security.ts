@@ -57,17 +57,18 @@ export const SECURITY_CHECKS: readonly Check[] = [
     id: 'security/tokens',
     title: 'ServiceAccount tokens of pods',
     examine: ({podTokens, runtime: {sandboxes}, takenAt}) =>
-      judge([podTokens, sandboxes], (tokens, pods) => {
+      judge([podTokens, sandboxes], ({tokens, podsLeftOut}, pods) => {
         const names = new Map(pods.map(({uid, namespace, name}) => [uid, `${namespace}/${name}`]));
         const ofPods = tokens.flatMap((token) => {
           const pod = names.get(token.uid);
           return pod === undefined ? [] : [{...token, pod}];
         });
         const expired = ofPods.filter(({expiresAt}) => Date.parse(expiresAt) < Date.parse(takenAt));
-        if (expired.length === 0) return ok(`${counted(ofPods.length, 'token')}, none has expired`);
+        const leftOut = podsLeftOut === 0 ? '' : `; those of ${counted(podsLeftOut, 'pod')} were not read`;
+        if (expired.length === 0) return ok(`${counted(ofPods.length, 'token')}, none has expired${leftOut}`);
         return warning(
           `${counted(expired.length, 'token')} of ${ofPods.length} ${expired.length === 1 ? 'has' : 'have'} expired: ` +
-            'the kubelet does not renew them, and the API server refuses these pods',
+            `the kubelet does not renew them, and the API server refuses these pods${leftOut}`,
           {
             details: expired.map(({pod, path, expiresAt}) => `${pod}: ${path} expired at ${expiresAt}`),
             remedy: [

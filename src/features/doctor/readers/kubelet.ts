@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import type {EnvironmentContext, SettingsContext} from '../../../cli/command/contexts.js';
 import {hasErrno, KcriError} from '../../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
-import {findPortOwner, parseListeningSockets} from '../../../base/host/find-port-owner.js';
+import {findPortOwner, type ListeningSocket} from '../../../base/host/find-port-owner.js';
 import {lastFlagValue} from '../../../base/host/last-flag-value.js';
 import {findKubelet, queryKubelet, readKubeletConfig} from '../../../kubelet/index.js';
 import {mapFact, valueOf, type Fact} from '../fact.js';
@@ -19,6 +19,7 @@ import type {
 } from '../node-snapshot.js';
 import {readApiServer} from './api-server.js';
 import type {FileReader} from './file-reader.js';
+import {readListeningSockets} from './listening-sockets.js';
 
 /** File that kubeadm writes. */
 const CONFIG_FILE = join(KUBELET_ROOT_DIR, 'config.yaml');
@@ -50,11 +51,12 @@ export async function readKubelet(
         .map(({place, message}) => ({place, message})),
     };
   }, 'kubelet of kcri');
+  const sockets = await readListeningSockets(node);
   const [kubelet] = valueOf(processes) ?? [];
   if (kubelet === undefined)
     return {
       ...{own, processes, config: NONE, healthz: NONE, anonymous: NONE, readOnly: NONE, certificates: []},
-      listeners: await readListeners([DEFAULT_PORTS.api, DEFAULT_PORTS.healthz], node, signal),
+      listeners: await readListeners(sockets, [DEFAULT_PORTS.api, DEFAULT_PORTS.healthz], {node, signal}),
       apiServer: NONE,
     };
   const configPath = lastFlagValue(kubelet.argv, 'config') ?? CONFIG_FILE;
@@ -65,7 +67,7 @@ export async function readKubelet(
     await node.onNode(
       async () => await answerOf(url, signal),
       url,
-      async (probe) => await (await import('./remote-probes.js')).remoteHttpAnswer(url, probe),
+      async (probe) => await (await import('./remote-probes.js')).remoteHttpAnswer(url, sockets, probe),
     );
   const config = await readConfig(configPath, node);
   const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
@@ -73,7 +75,7 @@ export async function readKubelet(
     healthzPort === 0 ? OFF : ask(`http://127.0.0.1:${healthzPort}/healthz`),
     ask(`https://127.0.0.1:${api}/pods`),
     ask(`http://127.0.0.1:${readOnlyPort === 0 ? DEFAULT_PORTS.readOnly : readOnlyPort}/pods`),
-    readListeners([api, healthzPort], node, signal),
+    readListeners(sockets, [api, healthzPort], {node, signal}),
     readApiServer(kubelet, node, {clock, signal}),
     Promise.all(
       ['kubelet-client-current.pem', 'kubelet-server-current.pem', 'kubelet.crt'].map(
@@ -86,17 +88,12 @@ export async function readKubelet(
 
 /** Reads what listens on the ports of a kubelet. */
 async function readListeners(
+  sockets: Fact<readonly ListeningSocket[]>,
   ports: readonly number[],
-  node: FileReader,
-  signal: AbortSignal,
+  {node, signal}: {readonly node: FileReader; readonly signal: AbortSignal},
 ): Promise<KubeletFacts['listeners']> {
-  const texts = await Promise.all(
-    ['tcp', 'tcp6'].map(async (name) => await node.text(`/proc/net/${name}`, 1024 * 1024)),
-  );
-  const [first] = texts;
-  if (first !== undefined && 'error' in first) return first;
-  const sockets = parseListeningSockets(...texts.map((text) => valueOf(text) ?? ''));
-  const open = sockets.filter(({port}) => ports.includes(port));
+  if ('error' in sockets) return sockets;
+  const open = sockets.value.filter(({port}) => ports.includes(port));
   const taken = ports.filter((port) => open.some((socket) => socket.port === port));
   if (taken.length === 0) return {value: []};
   return await node.onNode(

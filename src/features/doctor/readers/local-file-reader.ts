@@ -2,7 +2,7 @@ import {lstat, readdir, readlink, stat, statfs} from 'node:fs/promises';
 import {dirname, join, resolve} from 'node:path';
 import {abortable} from '../../../base/async/abortable.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
-import {mayHang} from '../../../base/fs/may-hang.js';
+import {mayHang} from '../../../base/fs/file-system-kinds.js';
 import {parseMountInfo} from '../../../base/fs/mount-info.js';
 import {LOCAL_FILES} from '../../why/snapshot/node-files.js';
 import {mapFact, readFact, valueOf, type Fact} from '../fact.js';

@@ -4,7 +4,7 @@ import {createDeadline} from '../../../base/async/deadline.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {SystemError} from '../../../base/errors.js';
-import {mayHang} from '../../../base/fs/may-hang.js';
+import {mayHang} from '../../../base/fs/file-system-kinds.js';
 import {mapFact, type Fact} from '../fact.js';
 import type {MountFacts, NetworkMountFacts} from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
@@ -54,6 +54,7 @@ async function askRemoteMounts(
       const start = clock.monotonic();
       const codes = await remoteStats(
         mounts.map(({path}) => path),
+        TIMEOUT_MS / 1000,
         probe,
       );
       const ms = Math.round(clock.monotonic() - start);

@@ -2,9 +2,11 @@ import {get as getHttp} from 'node:http';
 import {get as getHttps} from 'node:https';
 import {connect} from 'node:net';
 import {SystemError} from '../../../base/errors.js';
+import {shellQuote} from '../../../base/shell-quote.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {ListeningSocket} from '../../../base/host/find-port-owner.js';
 import type {RemoteNode} from '../../../remote/remote-node.js';
+import type {Fact} from '../fact.js';
 import type {HttpAnswer, PortListener} from '../node-snapshot.js';
 
 /** Node that is reached through ssh, and the signal that ends what is asked of it. */
@@ -72,9 +74,18 @@ export function parsePortOwners(
   return owners.filter(({port}, index) => index === owners.findIndex((owner) => owner.port === port));
 }
 
-/** Returns the answer of a port on the node's loopback; 0 if nothing listens. Rejects with the error of the connection. */
-export async function remoteHttpAnswer(url: string, {node, signal}: RemoteProbe): Promise<HttpAnswer> {
+/**
+ * Returns the answer of a port on the node's loopback; 0 if none of the sockets listens on it: ssh does not say which of its
+ * requests was refused. Rejects with the error of the connection.
+ */
+export async function remoteHttpAnswer(
+  url: string,
+  sockets: Fact<readonly ListeningSocket[]>,
+  {node, signal}: RemoteProbe,
+): Promise<HttpAnswer> {
   const {hostname, port, protocol} = new URL(url);
+  if ('value' in sockets && !sockets.value.some((socket) => socket.port === Number(port)))
+    return {url, status: 0};
   const socketPath = await node.socketToAddress(hostname, Number(port));
   const options = {agent: false, signal, socketPath, rejectUnauthorized: false} as const;
   try {
@@ -86,21 +97,24 @@ export async function remoteHttpAnswer(url: string, {node, signal}: RemoteProbe)
     });
   } catch (error) {
     signal.throwIfAborted();
-    // sshd closes the connection, and says why.
-    if (node.refusal()?.includes('connect failed') === true) return {url, status: 0};
-    throw new SystemError(node.refusal() ?? systemErrorMessage(error), {cause: error});
+    throw new SystemError(systemErrorMessage(error), {cause: error});
   }
 }
 
 /** A question for the name servers of the root, as DNS over TCP has it: length, header, name, type NS, class IN. */
 const QUESTION = Buffer.from('00116b63010000010000000000000000020001', 'hex');
 
+const DNS_PORT = 53;
 /** Time for an answer, in ms. */
 const DNS_MS = 2000;
 
 /** Asks a name server over TCP, which ssh can forward. Rejects with SystemError if it does not answer. */
-export async function askNameServerOverTcp(server: string, {node, signal}: RemoteProbe): Promise<void> {
-  const socket = connect(await node.socketToAddress(server, 53));
+export async function askNameServerOverTcp(
+  server: string,
+  {node, signal}: RemoteProbe,
+  port = DNS_PORT,
+): Promise<void> {
+  const socket = connect(await node.socketToAddress(server, port));
   const destroy = (): void => void socket.destroy();
   signal.addEventListener('abort', destroy, {once: true});
   try {
@@ -120,21 +134,20 @@ export async function askNameServerOverTcp(server: string, {node, signal}: Remot
   }
 }
 
-/** Time in which the file systems of a node have to answer, in seconds. */
-const STAT_SECONDS = 1;
 /** Exit code of a shell for a program that does not exist. */
 const NOT_FOUND = 127;
 const MAX_STATES_BYTES = 64 * 1024;
 
 /**
  * Asks file systems for their state, each with a stat process that is left behind if it hangs. Returns the exit codes; undefined
- * for one that has not answered in time.
+ * for one that has not answered within the seconds.
  */
 export async function remoteStats(
   paths: readonly string[],
+  seconds: number,
   {node, signal}: RemoteProbe,
 ): Promise<readonly (number | undefined)[]> {
-  const {output, exitCode} = await node.run(statScript(paths), {signal, maxBytes: MAX_STATES_BYTES});
+  const {output, exitCode} = await node.run(statScript(paths, seconds), {signal, maxBytes: MAX_STATES_BYTES});
   if (exitCode !== 0) throw new SystemError('the node could not run the script that asks file systems');
   const codes = new Map(
     [...output.matchAll(/^(\d+) (\d+)$/gm)].map(([, index, code]) => [Number(index), Number(code)]),
@@ -143,11 +156,15 @@ export async function remoteStats(
   return paths.map((_, index) => codes.get(index));
 }
 
-/** A shell that waits for a hung process ends by the signal; the process itself cannot be ended. */
-function statScript(paths: readonly string[]): string {
+/**
+ * Returns a script that ends when all processes have, or after the seconds. A shell that waits for a hung process ends by the
+ * signal; the process itself cannot be ended.
+ */
+function statScript(paths: readonly string[], seconds: number): string {
   const asks = paths.map(
     (path, index) =>
-      `(stat -f -- '${path.replaceAll("'", `'\\''`)}' </dev/null >/dev/null 2>&1; echo "${index} $?") & pids="$pids $!"`,
+      `(stat -f -- ${shellQuote(path)} </dev/null >/dev/null 2>&1; echo "${index} $?") & pids="$pids $!"`,
   );
-  return [...asks, `sleep ${STAT_SECONDS}`, 'kill $pids 2>/dev/null', 'true', ''].join('\n');
+  const limit = `(trap 'kill $timer; exit' TERM; sleep ${seconds} & timer=$!; wait $timer; kill $pids) >/dev/null 2>&1 &`;
+  return [...asks, limit, 'limit=$!', 'wait $pids', 'kill $limit 2>/dev/null', 'true', ''].join('\n');
 }

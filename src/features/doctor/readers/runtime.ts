@@ -23,7 +23,7 @@ import type {
 } from '../node-snapshot.js';
 import type {RemoteRuntime} from '../../../cli/remote/remote-runtime.js';
 import {parseSshEndpoint} from '../../../remote/ssh-endpoint.js';
-import {readHistory} from './history.js';
+import {LATENCIES, readRunHistory} from './run-history.js';
 import type {FileReader} from './file-reader.js';
 
 /** Reads what the runtime says about itself, with all calls at once. */
@@ -75,7 +75,7 @@ export async function readRuntime(
     sandboxes: mapFact(sandboxes, ({items}) => items.map(sandboxFacts)),
     containers: mapFact(containers, (response) => response.containers.map(containerFacts)),
     images: mapFact(images, (response) => response.images.map(imageFacts)),
-    history: await readHistory(services.settings.rootDir, node, isRemote),
+    history: await readRunHistory(LATENCIES, services.settings.rootDir, {node, isRemote}),
   };
 }
 

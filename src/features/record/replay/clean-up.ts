@@ -7,7 +7,7 @@ import {removeCgroups, removeReplayDirectory} from './replay-place.js';
 export interface ReplayRemains {
   /** UIDs of its pods, which no other pod has. */
   readonly uids: ReadonlySet<string>;
-  readonly images: Pick<ReplayImages, 'remove'>;
+  readonly images: Pick<ReplayImages, 'pulled' | 'remove'>;
   readonly directory: string;
   /** Mount point of cgroups, undefined without one, and name of the replay's directory in them. */
   readonly cgroupMount: string | undefined;
@@ -29,7 +29,8 @@ export async function cleanUp(
       if (remains.uids.has(metadata?.uid ?? ''))
         await attempt(`removing pod ${id}`, () => removePod(runtime, id));
   });
-  await attempt('removing images', () => remains.images.remove());
+  for (const image of remains.images.pulled)
+    await attempt(`removing image ${image}`, () => remains.images.remove(image));
   await attempt('removing files', () => removeReplayDirectory(remains.directory));
   const {cgroupMount} = remains;
   if (cgroupMount !== undefined)

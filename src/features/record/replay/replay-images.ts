@@ -56,9 +56,13 @@ export class ReplayImages {
     return found !== undefined && !this.#before.has(found.id);
   }
 
-  /** Removes the images that the replay has pulled. Rejects with CriError. */
-  async remove(): Promise<void> {
-    for (const image of this.#pulled)
-      if (await this.isOwn(image)) await this.#images.removeImage({image: {image}});
+  /** Images that the replay may have pulled. */
+  get pulled(): readonly string[] {
+    return this.#pulled;
+  }
+
+  /** Removes an image, unless it is not there or was there before the replay. Rejects with CriError. */
+  async remove(image: string): Promise<void> {
+    if (await this.isOwn(image)) await this.#images.removeImage({image: {image}});
   }
 }

@@ -2,7 +2,7 @@ import {runInBackground} from '../../../base/async/background-work.js';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../../base/clock.js';
-import {closeGracefully} from '../../../http-server/graceful-close.js';
+import {closeGracefully} from '../../../base/net/graceful-close.js';
 
 /**
  * Idle timeout in ms after the client has half-closed the connection. The client may still wait for output, or it may

@@ -1,16 +1,9 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
-import type {NodeSnapshot} from '../../../../src/features/doctor/node-snapshot.js';
 import {readPrograms} from '../../../../src/features/doctor/readers/files.js';
-import {
-  extendHistory,
-  parseHistory,
-  readHistory,
-  recordLatencies,
-} from '../../../../src/features/doctor/readers/history.js';
 import {parseKernelConfig} from '../../../../src/features/doctor/readers/kernel.js';
 import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
 import {readNetworkMounts} from '../../../../src/features/doctor/readers/network-mounts.js';
@@ -146,45 +139,5 @@ describe('cgroups', () => {
       });
     }
     expect(await readPodCgroups('/no/such', await open())).toEqual({value: []});
-  });
-});
-
-describe('history', () => {
-  const withCalls = (calls: NodeSnapshot['runtime']['calls'], history: object): NodeSnapshot => ({
-    ...GOOD_NODE,
-    runtime: {...GOOD_NODE.runtime, calls, history: history as NodeSnapshot['runtime']['history']},
-  });
-
-  test('durations are added, the oldest are dropped, and failed calls do not count', () => {
-    const Status = Array.from({length: 30}, (_, index) => index);
-    const {runtime} = withCalls(
-      [
-        {rpc: 'Status', ms: 99},
-        {rpc: 'Version', ms: 1, error: 'no'},
-      ],
-      {value: {Status, Version: [7]}},
-    );
-    expect(extendHistory(runtime)).toEqual({Status: [...Status.slice(1), 99], Version: [7]});
-  });
-
-  test.each(['', '[]', '{"Status": 1}', '{"Status": ["x"]}'])('a broken file %j has no durations', (text) => {
-    expect(Object.values(parseHistory(text)).flat()).toEqual([]);
-  });
-
-  test('it is kept in the state directory, if there is one', async () => {
-    const rootDir = await temporaryDirectory();
-    const node = await open();
-    const missing = await readHistory(rootDir, node);
-    expect(missing).toEqual({error: 'no earlier run is recorded', isMissing: true});
-    const snapshot = withCalls([{rpc: 'Status', ms: 3}], missing);
-    await recordLatencies(rootDir, snapshot);
-    expect(await readHistory(rootDir, node)).toEqual(missing);
-    await mkdir(join(rootDir, 'kcri'));
-    await recordLatencies(rootDir, snapshot);
-    expect(await readFile(join(rootDir, 'kcri/doctor-latencies.json'), 'utf8')).toBe('{"Status":[3]}\n');
-    expect(await readHistory(rootDir, node)).toEqual({value: {Status: [3]}});
-    // One that could not be read is not replaced.
-    await recordLatencies(rootDir, withCalls([{rpc: 'Status', ms: 9}], {error: 'permission denied'}));
-    expect(await readHistory(rootDir, node)).toEqual({value: {Status: [3]}});
   });
 });

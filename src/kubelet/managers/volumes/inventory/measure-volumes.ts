@@ -8,7 +8,7 @@ import type {Clock} from '../../../../base/clock.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import {treeUsage} from '../../../../base/fs/disk-usage.js';
 import {deviceNumbers} from '../../../../base/fs/device-numbers.js';
-import {mayHang} from '../../../../base/fs/may-hang.js';
+import {mayHang} from '../../../../base/fs/file-system-kinds.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import type {NodeVolume} from './node-volume.js';
 import type {MountFact} from './volume-facts.js';

@@ -6,6 +6,7 @@ import {
   type DiskActivities,
   type DiskActivity,
 } from './disk-activity.js';
+import {isOnDevice} from '../../../../base/fs/file-system-kinds.js';
 import {parseMountInfo, type MountPoint} from '../../../../base/fs/mount-info.js';
 
 /** Usage of a file system on a block device of the node (cAdvisor FsStats). */
@@ -20,9 +21,6 @@ export interface NodeFilesystem {
   readonly activity?: DiskActivity | undefined;
 }
 
-/** File systems on local devices; those of servers are not read, since the server may not answer. */
-const LOCAL = /^(?:ext[234]|xfs|btrfs|f2fs)$/;
-
 /** Reads the file systems on the node's devices, each once. Rejects with errors that are not the system's. */
 export async function readNodeFilesystems(): Promise<readonly NodeFilesystem[]> {
   const mounts = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
@@ -31,11 +29,14 @@ export async function readNodeFilesystems(): Promise<readonly NodeFilesystem[]> 
   return read.filter((each) => each !== undefined);
 }
 
-/** Returns one mount of each local file system, the first one of the device that is a directory of it or its root. */
+/**
+ * Returns one mount of each file system on a device, the first one of the device that is a directory of it or its root. Those of
+ * servers are not read, since the server may not answer.
+ */
 export function localFilesystems(mounts: readonly MountPoint[]): readonly MountPoint[] {
   const byDevice = new Map<string, MountPoint>();
   for (const mount of mounts) {
-    if (!LOCAL.test(mount.fileSystem) || !mount.source.startsWith('/dev/')) continue;
+    if (!isOnDevice(mount.fileSystem) || !mount.source.startsWith('/dev/')) continue;
     const known = byDevice.get(mount.source);
     if (known === undefined || (known.root !== '/' && mount.root === '/')) byDevice.set(mount.source, mount);
   }

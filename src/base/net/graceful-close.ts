@@ -1,5 +1,5 @@
 import type {Duplex} from 'node:stream';
-import type {Clock} from '../base/clock.js';
+import type {Clock} from '../clock.js';
 
 /** Time for the peer to close its side of the connection, in ms. */
 const CLOSE_TIMEOUT_MS = 5000;
