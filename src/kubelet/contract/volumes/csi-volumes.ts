@@ -116,9 +116,10 @@ export interface CsiVolumes {
   measure(path: string, blockName?: string): Promise<DriverUsage | undefined>;
   /**
    * Unpublishes the volumes in the directory of a pod, and releases those that no other pod uses. Failures are repeated with a
-   * growing delay for two minutes; then it rejects with SystemError, and must be called again.
+   * growing delay for two minutes; then it rejects with SystemError, and must be called again. It also does so before an attempt
+   * for which `isWanted` reports that the pod exists again.
    */
-  unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void>;
+  unmountPod(podDir: string, uid: string, signal?: AbortSignal, isWanted?: () => boolean): Promise<void>;
   /** Reports whether a driver can be called. */
   isRegistered(driver: string): Promise<boolean>;
   /** Creates a volume, or returns that of an earlier call with its name. Rejects with SystemError and the signal's reason. */

@@ -62,9 +62,10 @@ export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManag
       hasMountLabel: () => false,
       expand: async () => true,
       measure: async (...call) => await (await open()).measure(...call),
-      unmountPod: async (podDir, ...rest) => {
+      unmountPod: async (podDir, uid, signal) => {
         // Most pods have none, and need not wait for the code of drivers.
-        if ((await listPodCsiVolumes(podDir)).length > 0) await (await open()).unmountPod(podDir, ...rest);
+        if ((await listPodCsiVolumes(podDir)).length > 0)
+          await (await open()).unmountPod(podDir, uid, signal);
       },
       isRegistered: async (driver) => await (await open()).isRegistered(driver),
       createVolume: async (...call) => await (await open()).createVolume(...call),

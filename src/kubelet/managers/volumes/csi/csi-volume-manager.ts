@@ -126,14 +126,20 @@ export class CsiVolumeManager implements CsiVolumes {
     return await measureVolume({path, dataDir}, drivers);
   }
 
-  async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
+  async unmountPod(
+    podDir: string,
+    uid: string,
+    signal?: AbortSignal,
+    isWanted: () => boolean = () => false,
+  ): Promise<void> {
+    const during = {signal, isWanted};
     const volumes = await listPodCsiVolumes(podDir);
     // A driver that hangs does not delay the volumes of others.
     const results = await Promise.allSettled(
       volumes.map(({path, blockName}) =>
         blockName === undefined
-          ? this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), signal)
-          : this.#untilDone(blockName, () => this.#unmapBlock(blockName, uid, signal), signal),
+          ? this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), during)
+          : this.#untilDone(blockName, () => this.#unmapBlock(blockName, uid, signal), during),
       ),
     );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -212,15 +218,19 @@ export class CsiVolumeManager implements CsiVolumes {
     );
   }
 
-  /** Does the work of unmounting a volume of a pod, again after failures for a limited time. `volume` is its name in the log. */
+  /**
+   * Does the work of unmounting a volume of a pod, again after failures for a limited time. `volume` is its name in the log.
+   * Rejects with SystemError before the next attempt if the pod is wanted.
+   */
   async #untilDone(
     volume: string,
     work: () => Promise<void>,
-    signal: AbortSignal | undefined,
+    {signal, isWanted}: {readonly signal: AbortSignal | undefined; readonly isWanted: () => boolean},
   ): Promise<void> {
     const {clock, logger} = this.#services;
     const startedAt = clock.monotonic();
-    for (let delayMs = nextRetryDelay(0); ; delayMs = nextRetryDelay(delayMs))
+    for (let delayMs = nextRetryDelay(0); ; delayMs = nextRetryDelay(delayMs)) {
+      if (isWanted()) throw new SystemError('a pod with this UID uses its volumes');
       try {
         await work();
         return;
@@ -232,6 +242,7 @@ export class CsiVolumeManager implements CsiVolumes {
         logger.forFile('csi-volume-manager.ts').error(error, 'UnmountVolume.TearDown failed', fields);
         await pause(clock, delayMs, signal);
       }
+    }
   }
 
   /** Unmaps a block volume of a pod (UnmapVolume). */
