@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import {readFile, stat, statfs} from 'node:fs/promises';
 import {abortable} from '../../../../base/async/abortable.js';
 import {anySignal} from '../../../../base/async/any-signal.js';
@@ -85,10 +86,13 @@ export async function measureVolumes(
   };
   using deadline = createDeadline(clock, WALKS_TIMEOUT_MS);
   using walking = anySignal(signal, deadline.signal);
+  using reading = anySignal(signal);
+  // Each volume listens.
+  setMaxListeners(0, walking.signal, reading.signal);
   const walks = all.filter(({isWalk}) => isWalk);
   const others = all.filter(({isWalk}) => !isWalk);
   await Promise.all([
-    forEachLimit(others, AT_ONCE, async (one) => measure(one, signal)),
+    forEachLimit(others, AT_ONCE, async (one) => measure(one, reading.signal)),
     forEachLimit(walks, WALKS_AT_ONCE, async (one) => measure(one, walking.signal)),
   ]);
   return measured;
