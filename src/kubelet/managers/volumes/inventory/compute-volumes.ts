@@ -1,6 +1,7 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../../api/types/v1-status.js';
 import type {Volume} from '../../../../api/types/v1-volumes.js';
+import {groupBy} from '../../../../base/by-name.js';
 import {usedVolumes} from '../../../../api/used-volumes.js';
 import {claimsDir} from '../../../contract/node-facts.js';
 import {matchVolumes, type MatchedVolume} from './match-volumes.js';
@@ -22,7 +23,15 @@ export interface VolumeInputs {
 export function computeVolumes(inputs: VolumeInputs): readonly NodeVolume[] {
   const {facts, pods, knowsAllPods} = inputs;
   const known = new Set(pods.map(({uid}) => uid));
-  const ofPods = pods.flatMap((pod) => volumesOfPod(pod, facts));
+  const roots = facts.map((root) => ({
+    root,
+    uids: new Set(root.uids),
+    found: groupBy(root.pods, ({uid}) => uid),
+  }));
+  const ofPods = pods.flatMap((pod) => {
+    const own = roots.find(({uids}) => uids.has(pod.uid));
+    return volumesOfPod(pod, own?.found.get(pod.uid) ?? [], own?.root);
+  });
   const ofUnknown = facts.flatMap((root) =>
     root.pods
       .filter(({uid}) => !known.has(uid))
@@ -32,10 +41,11 @@ export function computeVolumes(inputs: VolumeInputs): readonly NodeVolume[] {
   return [...volumes, ...facts.flatMap((root) => volumesWithoutPod(root, volumes))];
 }
 
-function volumesOfPod(pod: VolumePod, facts: readonly VolumeFacts[]): readonly NodeVolume[] {
-  const roots = facts.filter(({uids}) => uids.includes(pod.uid));
-  const root = roots[0];
-  const found = root?.pods.filter(({uid}) => uid === pod.uid) ?? [];
+function volumesOfPod(
+  pod: VolumePod,
+  found: readonly PodVolumeFact[],
+  root: VolumeFacts | undefined,
+): readonly NodeVolume[] {
   const provisioned = new Map(root?.provisioned.map(({claim, name}) => [claim, name]));
   return matchVolumes(pod, found, provisioned).flatMap((matched) => {
     const {fact, volume} = matched;
@@ -86,11 +96,16 @@ function specState(
   root: VolumeFacts | undefined,
 ): Pick<NodeVolume, 'state' | 'message'> {
   const isStarted = known.pod !== undefined && hasStarted(known.pod);
-  if (isStarted && root !== undefined && isDirectoryKind(kindOfVolume(volume)))
+  if (isStarted && root !== undefined && hasDirectory(kindOfVolume(volume)))
     return {state: 'error', message: 'its directory does not exist'};
   if (isStarted) return {state: 'mounted'};
   const message = causeOf(known, new Set([volume.name]));
   return message === undefined ? {state: 'pending'} : {state: 'error', message};
+}
+
+/** Reports whether a volume of this kind in the spec of a pod has a directory of the pod. */
+function hasDirectory(kind: string): boolean {
+  return isDirectoryKind(kind) || kind === 'nfs' || kind === 'csi';
 }
 
 function unknownPodVolume(fact: PodVolumeFact, root: VolumeFacts, isOrphaned: boolean): NodeVolume {
@@ -191,7 +206,8 @@ function volumesWithoutPod(root: VolumeFacts, volumes: readonly NodeVolume[]): r
     .map((each): NodeVolume => {
       const {path, plugin, mount, data, damage} = each;
       const made = root.provisioned.find(
-        (one) => one.handle !== undefined && one.handle === data?.volumeHandle,
+        ({driver, handle}) =>
+          handle !== undefined && handle === data?.volumeHandle && driver === data.driverName,
       );
       const name = each.name ?? made?.name;
       return {

@@ -8,6 +8,7 @@ import type {
 } from '../../../../../src/kubelet/managers/volumes/inventory/volume-facts.js';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {Volume} from '../../../../../src/api/types/v1-volumes.js';
+import {LINEAR_GROWTH, measureTimeGrowth} from '../../../../base/time-growth.js';
 import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 
 const MOUNT = {device: '8:1', fileSystem: 'ext4', source: '/dev/sda1', path: '/mnt'};
@@ -130,6 +131,14 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     {state: 'published', isBlock: true},
   ],
   ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
+  ['NFS without a directory', NFS, undefined, {uids: ['u1']}, {state: 'error'}],
+  [
+    'an ephemeral volume of a driver without a directory',
+    {name: 'a', csi: {driver: 'csi.test'}},
+    undefined,
+    {uids: ['u1']},
+    {state: 'error', message: 'its directory does not exist'},
+  ],
 ])('the state of %s follows from its directory', (...[, volume, fact, fields, expected]) => {
   const facts = someFacts(fact === undefined ? [] : [fact], fields);
   const [found, ...others] = compute([aVolumePod([volume])], facts);
@@ -217,4 +226,25 @@ test('staged volumes, provisioned volumes and claims without a pod are listed af
     {state: 'unused', persistentVolume: 'pv2', driver: 'csi.test'},
     {state: 'unused', kind: 'claim', name: 'cart', path: '/root/claims/shop/cart'},
   ]);
+});
+
+test('a staged volume is that of a claim only if its driver has made it', () => {
+  const provisioned = [{claim: 'default/db', name: 'pvc-1', driver: 'other.test', handle: 'h1'}];
+  const facts = someFacts([], {staged: [aStaged()], provisioned});
+  expect(compute([], facts)).toMatchObject([
+    {state: 'staged', claim: undefined, persistentVolume: undefined},
+    {state: 'unused', claim: 'default/db', driver: 'other.test'},
+  ]);
+});
+
+test('the volumes of many pods are found in linear time', () => {
+  const growth = measureTimeGrowth(8000, (size) => {
+    const uids = Array.from({length: size}, (_, index) => `u${index}`);
+    const facts = someFacts(uids.map((uid) => aFact({name: 'a', uid})));
+    compute(
+      uids.map((uid) => aVolumePod([], {uid})),
+      facts,
+    );
+  });
+  expect(growth).toBeLessThan(LINEAR_GROWTH);
 });
