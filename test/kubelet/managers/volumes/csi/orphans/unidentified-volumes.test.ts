@@ -1,4 +1,4 @@
-import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../../../../src/base/clock.js';
@@ -83,4 +83,16 @@ test('the identity of a volume replaces a damaged one as a whole, without a temp
   await writeVolumeData(directory, {driverName: 'd', volumeHandle: 'h'});
   expect(await readVolumeData(directory)).toMatchObject({driverName: 'd', volumeHandle: 'h'});
   expect(await readdir(directory)).toEqual(['vol_data.json']);
+});
+
+test('an identity is written only if it differs', async () => {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'vol_data.json');
+  const write = async (volumeHandle: string): Promise<number> => {
+    await writeVolumeData(directory, {driverName: 'd', volumeHandle});
+    return (await stat(path)).ino;
+  };
+  const first = await write('h');
+  expect(await write('h')).toBe(first);
+  expect(await write('other')).not.toBe(first);
 });
