@@ -133,6 +133,14 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
   ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
   ['NFS without a directory', NFS, undefined, {uids: ['u1']}, {state: 'error'}],
   [
+    'the claim of a provisioned volume without a directory',
+    CLAIM,
+    undefined,
+    {uids: ['u1'], provisioned: [{name: 'pv1', claim: 'default/db', driver: 'csi.test', handle: 'h1'}]},
+    {state: 'error', message: 'its directory does not exist', kind: 'csi', persistentVolume: 'pv1'},
+  ],
+  ['a claim of an unknown kind', CLAIM, undefined, {uids: ['u1']}, {state: 'mounted'}],
+  [
     'an ephemeral volume of a driver without a directory',
     {name: 'a', csi: {driver: 'csi.test'}},
     undefined,
@@ -190,6 +198,16 @@ test('claims are matched with directories by histories and provisioned volumes, 
   expect(names(compute([aVolumePod(claims)], {...found, provisioned}))).toEqual(matched);
 });
 
+test('a claim without a directory is lost if its volume was mounted there', () => {
+  const history = {name: 'data', volume: 'pv1', path: '', failures: 0, totalFailures: 0};
+  const stateAfter = (plugin: string) => {
+    const histories = [{...history, plugin: `kubernetes.io/${plugin}`}];
+    return compute([aVolumePod([CLAIM], {histories})], someFacts([], {uids: ['u1']})).map(({state}) => state);
+  };
+  expect(stateAfter('csi:csi.test')).toEqual(['error']);
+  expect(stateAfter('host-path')).toEqual(['mounted']);
+});
+
 test('a volume of an unknown pod is orphaned only if all pods are known', () => {
   const facts = someFacts([aFact({name: 'a'})]);
   expect(compute([], facts)).toMatchObject([{pod: {uid: 'u1'}, state: 'orphaned'}]);
@@ -238,11 +256,21 @@ test('a staged volume is that of a claim only if its driver has made it', () => 
 });
 
 test('the volumes of many pods are found in linear time', () => {
-  const growth = measureTimeGrowth(8000, (size) => {
-    const uids = Array.from({length: size}, (_, index) => `u${index}`);
-    const facts = someFacts(uids.map((uid) => aFact({name: 'a', uid})));
+  const growth = measureTimeGrowth(4000, (size) => {
+    const names = Array.from({length: size}, (_, index) => `${index}`);
+    const dataOf = (volumeHandle: string) => ({driverName: 'csi.test', volumeHandle});
+    const facts = someFacts(
+      names.map((name) => aCsiFact({name, uid: `u${name}`, data: dataOf(name)})),
+      {
+        claims: names.map((name) => `default/directory${name}`),
+        staged: names.map((name) => aStaged({path: `/staged/${name}`, data: dataOf(name)})),
+        provisioned: names.map((name) => ({
+          ...{name, claim: `default/${name}`, driver: 'csi.test', handle: name},
+        })),
+      },
+    );
     compute(
-      uids.map((uid) => aVolumePod([], {uid})),
+      names.map((name) => aVolumePod([CLAIM], {uid: `u${name}`})),
       facts,
     );
   });
