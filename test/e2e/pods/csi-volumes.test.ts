@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
 import {startExampleCsiDriver, type ExampleCsiDriver} from '../harness/example-csi-driver.js';
+import {hasSysResource} from '../harness/container-facts.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
@@ -78,6 +79,33 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
     expect((await testbed.delete('csi-user', '--volumes')).stdout).toMatch(
       /persistentvolume "pvc-.*" of claim "default\/data" deleted/,
     );
+    expect(await images()).toEqual([]);
+  });
+
+  // Proves: StorageClass.allowVolumeExpansion
+  test('a claim that asks for more is enlarged while its container runs, which its driver may refuse', async () => {
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const fill = 'head -c 20000000 /dev/zero > /data/large 2>/dev/null && echo fits || echo full';
+    expect(await run(fill)).toBe('full');
+    const {containers: before} = await testbed.pod('csi-user');
+    const larger = manifest.replace('storage: 16Mi', 'storage: 32Mi');
+    const {exitCode, stderr} = await testbed.sync(larger);
+    const isEnlarged = hasSysResource();
+    expect({exitCode, stderr}).toEqual(
+      isEnlarged
+        ? {exitCode: 0, stderr: ''}
+        : {exitCode: 1, stderr: expect.stringContaining('Permission denied to resize filesystem') as unknown},
+    );
+    const described = await testbed.runtime.kcri(['describe', 'csi-user']);
+    expect(described.stdout).toMatch(/ Resizing +.*External resizer is resizing volume pvc-/);
+    expect(described.stdout).toMatch(
+      isEnlarged ? / FileSystemResizeSuccessful / : / FileSystemResizeRequired /,
+    );
+    expect(await run(fill)).toBe(isEnlarged ? 'fits' : 'full');
+    const {containers} = await testbed.pod('csi-user');
+    expect(containers.map(({id}) => id)).toEqual(before.map(({id}) => id));
+    await testbed.delete('csi-user', '--volumes');
+    expect(await mounts()).toEqual([]);
     expect(await images()).toEqual([]);
   });
 

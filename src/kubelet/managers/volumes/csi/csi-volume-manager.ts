@@ -8,6 +8,8 @@ import type {
   CsiVolume,
   CsiVolumes,
   CsiVolumeToDelete,
+  CsiVolumeToExpand,
+  ExpandedCsiVolume,
   ExpandOptions,
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
@@ -17,7 +19,7 @@ import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
-import {createVolume, deleteVolume} from './csi-controller-client.js';
+import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {updatePeriodMs} from './limits/allocatable-updates.js';
@@ -156,6 +158,13 @@ export class CsiVolumeManager implements CsiVolumes {
     const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
     const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, signal);
     return await createVolume(endpoint, volume, secrets, signal);
+  }
+
+  async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'ControllerExpandVolume');
+    const secrets = await readSecret(cluster, 'controller expand secret', volume.secret, signal);
+    return await expandVolume(endpoint, volume, secrets, signal);
   }
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {

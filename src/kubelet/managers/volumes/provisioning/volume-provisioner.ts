@@ -1,15 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {computeUuid} from '../../../../api/container-hash.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {listDirectoryNames} from '../../../../base/fs/files.js';
-import {acquireLock} from '../../../../base/fs/lock.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
-import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
+import type {EventSink} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
@@ -18,10 +17,12 @@ import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
   claimKey,
+  claimSizeOf,
   findBoundVolume,
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from './provisioned-volume-store.js';
+import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
@@ -31,7 +32,12 @@ export interface VolumeProvisionerOptions {
   readonly csi: () => CsiVolumes | undefined;
 }
 
-type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
+/** The volume of a claim. */
+export interface BoundVolume {
+  readonly volume: PersistentVolume;
+  /** Size in the status of the claim: less than that of the volume until it is enlarged on the node. */
+  readonly claimSize: Quantity | undefined;
+}
 
 /** A volume that was reclaimed: its claim, and what happened to it. */
 export interface ReclaimedVolume {
@@ -48,15 +54,17 @@ export class VolumeProvisioner {
   readonly #options: VolumeProvisionerOptions;
   readonly #store: ProvisionedVolumeStore;
   /** Volumes of the claims that this process has asked for. */
-  readonly #bound = new Map<string, PersistentVolume>();
+  readonly #bound = new Map<string, BoundVolume>();
+  readonly #resizer: VolumeResizer;
 
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
     this.#store = new ProvisionedVolumeStore(options.node.rootDir);
+    this.#resizer = new VolumeResizer({store: this.#store, csi: () => this.#csi()});
   }
 
   /**
-   * Returns the volume of a claim, which is created unless it exists. Rejects with SystemError, after an event of the provisioner,
+   * Returns the volume of a claim, which is created unless it exists, and enlarged if the claim asks for more. Rejects with SystemError, after an event of the provisioner,
    * and with the signal's reason.
    */
   async provision(
@@ -64,14 +72,17 @@ export class VolumeProvisioner {
     claim: ClaimToProvision,
     events: EventSink,
     signal: AbortSignal,
-  ): Promise<PersistentVolume> {
+  ): Promise<BoundVolume> {
     const key = claimKey(claim);
-    await using _lock = await acquireLock(this.#lockPath(key), {signal});
+    await using _lock = await this.#store.lockClaim(key, signal);
     const known = findBoundVolume(await this.#store.list(), claim);
-    if (known?.volume !== undefined) return this.#bind(claim, known.volume);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
+    if (known?.volume !== undefined) {
+      const resized = await this.#resizer.resize(known, claim, event, signal);
+      return this.#bind(claim, resized.volume ?? known.volume, claimSizeOf(resized));
+    }
     const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
     const request = newVolumeFor(name, claim, storageClass);
@@ -89,7 +100,7 @@ export class VolumeProvisioner {
       const volume = persistentVolumeOf(request, created, claim, storageClass);
       await this.#store.put({...record, state: 'Bound', volume});
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
-      return this.#bind(claim, volume);
+      return this.#bind(claim, volume, volume.spec.capacity?.['storage']);
     } catch (cause) {
       signal.throwIfAborted();
       throw await this.#creationFailure(record, storageClass, cause, event);
@@ -97,13 +108,14 @@ export class VolumeProvisioner {
   }
 
   /** Returns the volume of a claim, once this process has provisioned it. */
-  boundVolume(claim: ClaimToProvision): PersistentVolume | undefined {
+  boundVolume(claim: ClaimToProvision): BoundVolume | undefined {
     return this.#bound.get(boundKey(claimKey(claim), claim));
   }
 
-  #bind(claim: ClaimToProvision, volume: PersistentVolume): PersistentVolume {
-    this.#bound.set(boundKey(claimKey(claim), claim), volume);
-    return volume;
+  #bind(claim: ClaimToProvision, volume: PersistentVolume, claimSize: Quantity | undefined): BoundVolume {
+    const bound = {volume, claimSize};
+    this.#bound.set(boundKey(claimKey(claim), claim), bound);
+    return bound;
   }
 
   /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
@@ -156,7 +168,7 @@ export class VolumeProvisioner {
     const errors: KcriError[] = [];
     for (const {claim, name} of await this.#unwanted(isWanted))
       try {
-        await using _lock = await acquireLock(this.#lockPath(claim), {signal});
+        await using _lock = await this.#store.lockClaim(claim, signal);
         // It may have got a user meanwhile.
         const found = (await this.#unwanted(isWanted)).find((one) => one.name === name);
         if (found === undefined) continue;
@@ -235,10 +247,6 @@ export class VolumeProvisioner {
     const csi = this.#options.csi();
     if (csi === undefined) throw new SystemError('no CSI driver can be called yet');
     return csi;
-  }
-
-  #lockPath(key: string): string {
-    return join(this.#store.directory, `${computeUuid(key)}.lock`);
   }
 }
 

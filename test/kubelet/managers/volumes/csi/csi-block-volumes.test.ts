@@ -9,6 +9,7 @@ import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/c
 import {createOnDemandCsiManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-node-manager.js';
 import {nodeExpand} from '../../../../../src/kubelet/managers/volumes/csi/expand/node-expand.js';
 import {startCsi} from '../../../../../src/kubelet/managers/volumes/csi/start-csi.js';
+import {ProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-claims.js';
 import {listVolumes} from '../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
@@ -166,7 +167,10 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
       SPEC,
       'plugins_registry',
     );
-    const {csiVolumes: csi} = createOnDemandCsiManager({node, clock: systemClock, objects: claims(SPEC)});
+    const {csiVolumes: csi} = createOnDemandCsiManager({
+      ...{node, clock: systemClock, objects: claims(SPEC)},
+      claims: new ProvisionedClaims(node.rootDir),
+    });
     await mountVolumes(aDevicePod(), {...aHost(node, claims(SPEC)), csi}, signal);
     expect(await loopFiles(rootDir)).toEqual([join(blocks, 'pv/dev/u1')]);
     const [state] = listVolumes(aDevicePod(), {node, csi, objects: claims(SPEC), isMounted: () => true});

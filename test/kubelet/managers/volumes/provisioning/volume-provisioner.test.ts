@@ -64,6 +64,7 @@ function provisioner(): VolumeProvisioner {
       if (failure !== undefined) throw failure;
       return {handle: `id-${volume.name}`, bytes: 2n ** 20n, attributes: {}};
     },
+    expandVolume: async () => ({bytes: 0n, needsNode: false}),
     deleteVolume: async ({handle}) => {
       deleted.push(handle);
     },
@@ -71,15 +72,12 @@ function provisioner(): VolumeProvisioner {
   return new VolumeProvisioner({node: {rootDir}, manager: 'sync', csi: () => csi});
 }
 
-const provision = async (claim = CLAIM) =>
-  await provisioner().provision(
-    POD,
-    claim,
-    ({reason}) => {
-      events.push(reason);
-    },
-    signal,
-  );
+const provision = async (claim = CLAIM) => {
+  const onEvent = ({reason}: {readonly reason: string}): void => {
+    events.push(reason);
+  };
+  return (await provisioner().provision(POD, claim, onEvent, signal)).volume;
+};
 
 async function stored(): Promise<readonly string[]> {
   const names = await readdir(join(rootDir, 'kcri/volumes')).catch(() => []);
