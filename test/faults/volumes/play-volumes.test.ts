@@ -47,6 +47,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
   test.concurrent.each<VolumePoint>([
     {fault: {method: 'NodeStageVolume', skip: 0, name: 'lost'}},
     {fault: {method: 'NodePublishVolume', skip: 0, name: 'failed'}},
+    {fault: {method: 'CreateVolume', skip: 0, name: 'failed'}},
     {killIn: {method: 'NodeUnpublishVolume', skip: 1, stage: 'after'}, aftermath: 'restart'},
   ])('lose nothing in spite of %o', async (point) => {
     const played = await playVolumes(point, () => processes.take());

@@ -40,6 +40,8 @@ const WAIT_LIMIT_MS = 240_000;
 const POLL_INTERVAL_MS = 20;
 /** Time within which a kubelet that runs has seen a claim, and that it is gone, in ms of its clock. */
 const SEEN_MS = 50_000;
+/** Number of times that a claim is added and removed until its volume is deleted. */
+const CLAIM_ATTEMPTS = 30;
 const POD_NAMES: ReadonlySet<string> = new Set(['a', 'b', 'c']);
 
 /**
@@ -175,9 +177,8 @@ class VolumePlay {
 
   /** Removes the claim; if its volume stays, again after a while: a kubelet deletes only the volume of a claim that it has seen. */
   async #removeClaim(): Promise<void> {
-    const hasTimedOut = stallTolerantTimer(WAIT_LIMIT_MS);
     await this.#remove('claim');
-    while (!(await this.#losesMade()) && !hasTimedOut()) {
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS && !(await this.#losesMade()); attempt++) {
       await this.#put('claim', CLAIM);
       // Nothing shows that it was seen; a shorter time only means another attempt.
       await delay(realDuration(SEEN_MS));

@@ -7,6 +7,7 @@ import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {listDirectoryNames} from '../../../../base/fs/files.js';
+import type {GrpcCode} from '../../../../cri/index.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
@@ -142,7 +143,10 @@ export class VolumeProvisioner {
     return storageClass;
   }
 
-  /** Returns the error of a volume that was not created, after an event; forgets it unless the driver may have created it. */
+  /**
+   * Returns the error of a volume that was not created, after an event. Forgets it only if the driver has refused the request: after
+   * any other error it may exist, and the name of the next request must be the same.
+   */
   async #creationFailure(
     record: ProvisionedVolume,
     {metadata}: StorageClass,
@@ -150,7 +154,7 @@ export class VolumeProvisioner {
     event: RecordEvent,
   ): Promise<SystemError> {
     rethrowUnexpected(cause);
-    if (cause instanceof CsiCallError && cause.isFinal) await this.#store.delete(record);
+    if (isRefusal(cause)) await this.#store.delete(record);
     const message = `failed to provision volume with StorageClass "${metadata.name}": ${messageOf(cause)}`;
     event('Warning', 'ProvisioningFailed', message);
     return new SystemError(message, {cause, hint: cause instanceof KcriError ? cause.hint : undefined});
@@ -227,14 +231,14 @@ export class VolumeProvisioner {
     return false;
   }
 
-  /** Asks the driver again for a volume that a killed process may have had created; undefined if it cannot be created. */
+  /** Asks the driver again for a volume that it may have created; undefined if it refuses to. */
   async #findHandle({request}: ProvisionedVolume, signal?: AbortSignal): Promise<string | undefined> {
     const {requiredBytes, limitBytes, ...others} = request;
     const full = {...others, requiredBytes: BigInt(requiredBytes), limitBytes: BigInt(limitBytes)};
     try {
       return (await this.#csi().createVolume(full, signal ?? new AbortController().signal)).handle;
     } catch (error) {
-      if (error instanceof CsiCallError && error.isFinal) return undefined;
+      if (isRefusal(error)) return undefined;
       throw error;
     }
   }
@@ -248,6 +252,17 @@ export class VolumeProvisioner {
     if (csi === undefined) throw new SystemError('no CSI driver can be called yet');
     return csi;
   }
+}
+
+/** Codes of a request that a driver refuses before it creates anything. */
+const REFUSALS: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined>([
+  ...(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND', 'UNIMPLEMENTED'] as const),
+  ...(['PERMISSION_DENIED', 'UNAUTHENTICATED'] as const),
+]);
+
+/** Reports whether a driver has refused to create a volume. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof CsiCallError && REFUSALS.has(error.grpcCode);
 }
 
 function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {

@@ -1,5 +1,8 @@
 import {compareQuantities, quantityValue} from '../../../../api/quantity.js';
-import type {CSIPersistentVolumeSource, PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import type {
+  CSIPersistentVolumeSource,
+  PersistentVolume,
+} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
