@@ -1,5 +1,6 @@
 import {existsSync} from 'node:fs';
-import {readdir, readFile} from 'node:fs/promises';
+import {mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -107,6 +108,30 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
     await testbed.delete('csi-user', '--volumes');
     expect(await mounts()).toEqual([]);
     expect(await images()).toEqual([]);
+  });
+
+  test('a volume whose class has a secret is deleted with the manifests of its pod', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-manifests-'));
+    const file = join(directory, 'pod.yaml');
+    const parameters = ['provisioner-secret-name: keys', 'provisioner-secret-namespace: default']
+      .map((parameter) => `  csi.storage.k8s.io/${parameter}\n`)
+      .join('');
+    const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {key: x}\n---\n`;
+    const withSecret = `${secret}${manifest.replace('reclaimPolicy: Delete\n', (text) => `${text}parameters:\n${parameters}`)}`;
+    try {
+      await writeFile(file, withSecret);
+      expect(await testbed.sync(withSecret)).toMatchObject({exitCode: 0});
+      const {stderr, stdout} = await testbed.delete(file, '--volumes');
+      expect({stderr, stdout}).toEqual({
+        stderr: '',
+        stdout: expect.stringMatching(
+          /persistentvolume "pvc-.*" of claim "default\/data" deleted/,
+        ) as unknown,
+      });
+      expect(await images()).toEqual([]);
+    } finally {
+      await rm(directory, {recursive: true});
+    }
   });
 
   test('a volume with the policy Retain stays', async () => {

@@ -20,7 +20,10 @@ export function createManifestCsi(objects: ApiObjects, claims: CsiClaims): CsiCl
     driver: (name) => objects.csiDriver?.(name)?.spec,
     secret: async ({namespace, name}) => {
       const secret = objects.secret(namespace, name);
-      if (secret === undefined) throw new SystemError(`secrets "${name}" not found`);
+      if (secret === undefined)
+        throw new SystemError(`secrets "${name}" not found`, {
+          hint: `add the Secret "${namespace}/${name}" to the manifests; "kcri delete" needs them too, to delete a volume`,
+        });
       return Object.fromEntries(
         Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString()]),
       );
