@@ -12,8 +12,7 @@ export default class Delete extends BaseCommand {
     'Stops the containers within their grace period, then removes containers, sandbox, logs, volumes ' +
     'and directories. Specify pods by name, NAMESPACE/NAME or UID, by their workload, such as ' +
     'deployment/web, or by the manifests they were created from. The directories of ' +
-    'PersistentVolumeClaims remain unless --volumes is given. If the StorageClass of a claim names a Secret for deletion, ' +
-    'specify the pod by manifests that contain the Secret. Pods that kcri did not create are never ' +
+    'PersistentVolumeClaims remain unless --volumes is given. Pods that kcri did not create are never ' +
     'deleted; those of "kcri run" are deleted by their name or UID. With names that do not exist, the other pods are ' +
     'deleted, and the exit code is 1.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
     'grace period has passed; it is 30 seconds unless the Pod has another one.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
