@@ -89,16 +89,16 @@ test('a writer reads once, writes what arrives together, and goes on after a fai
 test('no step is lost when the histories cannot be read, or their write fails', async () => {
   const written: number[] = [];
   const failing = new Set(['read', 'write']);
-  const require = (what: string): void => {
+  const failOnce = (what: string): void => {
     if (failing.delete(what)) throw new Error(what);
   };
   const writer = new VolumeHistoryWriter({
     read: async () => {
-      require('read');
+      failOnce('read');
       return merge(FAILED);
     },
     write: async ([history]) => {
-      require('write');
+      failOnce('write');
       written.push(history?.totalFailures ?? 0);
     },
     onFailure: () => undefined,
