@@ -83,7 +83,6 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
     expect(await images()).toEqual([]);
   });
 
-  // Proves: StorageClass.allowVolumeExpansion
   test('a claim that asks for more is enlarged while its container runs, which its driver may refuse', async () => {
     expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
     const fill = 'head -c 20000000 /dev/zero > /data/large 2>/dev/null && echo fits || echo full';
