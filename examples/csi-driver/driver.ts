@@ -105,7 +105,9 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
     Probe: () => ({}),
   },
   'csi.v1.Controller': {
-    ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'CREATE_DELETE_VOLUME'}}]}),
+    ControllerGetCapabilities: () => ({
+      capabilities: ['CREATE_DELETE_VOLUME', 'EXPAND_VOLUME'].map((type) => ({rpc: {type}})),
+    }),
     CreateVolume: async ({name, capacity_range: range}) => {
       const image = imageOf(volumes, name);
       const bytes = Math.max(range?.required_bytes || DEFAULT_BYTES, LEAST_BYTES);
@@ -117,6 +119,13 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
         throw new CallError(status.ALREADY_EXISTS, `volume "${name}" exists with ${size} bytes`);
       return {volume: {volume_id: name, capacity_bytes: size}};
     },
+    ControllerExpandVolume: async ({volume_id: id, capacity_range: range}) => {
+      const image = imageOf(volumes, id);
+      if (!existsSync(image)) throw new CallError(status.NOT_FOUND, `volume "${id}" does not exist`);
+      const bytes = Math.max(range?.required_bytes || 0, statSync(image).size);
+      await truncate(image, bytes);
+      return {capacity_bytes: bytes, node_expansion_required: true};
+    },
     DeleteVolume: async ({volume_id: id}) => {
       await rm(imageOf(volumes, id), {force: true});
       return {};
@@ -125,7 +134,9 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
   'csi.v1.Node': {
     NodeGetInfo: () => ({node_id: hostname(), accessible_topology: {segments: {[`${DRIVER}/node`]: hostname()}}}),
     NodeGetCapabilities: () => ({
-      capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS', 'VOLUME_CONDITION'].map((type) => ({rpc: {type}})),
+      capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME', 'GET_VOLUME_STATS', 'VOLUME_CONDITION'].map((type) => ({
+        rpc: {type},
+      })),
     }),
     NodeStageVolume: async ({volume_id: id, staging_target_path: path, volume_capability: capability}) => {
       if (capability?.block) throw new CallError(status.INVALID_ARGUMENT, 'volumes are not block devices');
@@ -155,6 +166,14 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
       if (existsSync(path)) await rmdir(path);
       await rm(imageOf(ephemeral, id), {force: true});
       return {};
+    },
+    // The file system grows while containers use it.
+    NodeExpandVolume: async ({volume_id: id, volume_path: path}) => {
+      const {stdout} = await run('findmnt', ['-n', '-o', 'SOURCE', '--mountpoint', path]);
+      const device = stdout.trim();
+      await run('losetup', ['-c', device]);
+      await run('resize2fs', [device]);
+      return {capacity_bytes: statSync(imageOf(volumes, id)).size};
     },
     NodeGetVolumeStats: async ({volume_id: id, volume_path: path}) => {
       if (!(await isMounted(path))) throw new CallError(status.NOT_FOUND, `no volume is mounted at ${path}`);

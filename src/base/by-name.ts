@@ -28,10 +28,19 @@ export function filterByName<T extends Named>(items: readonly T[], name: string)
 
 /** Groups items by name, in the order of their names' first occurrence. */
 export function groupByName<T extends Named>(items: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  return groupBy(items, ({name}) => name);
+}
+
+/** Groups items by what `keyOf` returns for them, in the order of its first occurrence. */
+export function groupBy<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const group = groups.get(item.name);
-    if (group === undefined) groups.set(item.name, [item]);
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
     else group.push(item);
   }
   return groups;

@@ -1,4 +1,4 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -130,6 +130,41 @@ describe('get volumes', () => {
     const first = 'shop db cache emptyDir <none> mounted SIZE -\n';
     expect(await run(port)).toBe(`${first}<none> uid uid-of-none cache emptyDir <none> orphaned SIZE -\n`);
     expect(await run(CLOSED)).toBe(`${first}<none> uid uid-of-none cache emptyDir <none> mounted SIZE -\n`);
+  });
+
+  test('shows a pod that starts while its volumes are read as a pod', async () => {
+    const rootDir = await temporaryDirectory();
+    await mkdir(join(rootDir, 'pods/uid-of-new/volumes/kubernetes.io~empty-dir/cache'), {recursive: true});
+    const db = aSandbox({name: 'db', namespace: 'shop', uid: 'uid-of-db'});
+    await using runtime = await FakeRuntime.start({sandboxes: [db]});
+    const pods = ['db', 'new'].map((name) => ({
+      metadata: {uid: `uid-of-${name}`, name, namespace: 'shop'},
+      spec: {containers: []},
+    }));
+    let answers = 0;
+    const server = createServer((_request, response) => {
+      answers += 1;
+      response.end(JSON.stringify({items: pods.slice(0, answers)}));
+    });
+    const readOnlyPort = await listenOnLoopback(server);
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const localKubelet = {readOnlyPort, port: CLOSED, credentials: [], rootDir};
+    const line = ['--root-dir', await temporaryDirectory(), 'get', 'volumes', '--no-headers'];
+    const {stdout} = await runKcri(line, {endpoint: runtime.endpoint, localKubelet});
+    expect(stdout).toMatch(/^shop +new +cache +emptyDir +<none> +mounted/);
+  });
+
+  test('knows its own pods in a root directory that is that of the kubelet too', async () => {
+    const testbed = await synced();
+    await mkdir(join(testbed.rootDir, 'pods/u1/volumes/kubernetes.io~empty-dir/x'), {recursive: true});
+    const link = join(await temporaryDirectory(), 'kubelet');
+    await symlink(testbed.rootDir, link);
+    const localKubelet = {readOnlyPort: CLOSED, port: CLOSED, credentials: [], rootDir: link};
+    const {stdout} = await get(testbed, ['--no-headers'], {localKubelet});
+    expect(stdout).toMatch(/uid u1 +x +emptyDir +<none> +orphaned/);
   });
 
   test('says what cannot be read', async () => {

@@ -3,6 +3,14 @@ import fs from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
 import type {Connection} from '../../src/cri/index.js';
 
+/** What a process with a {@link KilledStep} sends to its parent. */
+export interface StepMessage {
+  /** All steps so far. */
+  readonly steps?: readonly string[];
+  /** Step before which the process is killed. */
+  readonly killedBefore?: string;
+}
+
 /** Counts the steps of this process in which it changes a file, runs a program or calls the runtime, and kills it in one. */
 export class KilledStep {
   /** The steps so far. */
@@ -15,8 +23,19 @@ export class KilledStep {
   }
 
   #take(name: string): void {
-    if (this.steps.length === this.#step) process.kill(process.pid, 'SIGKILL');
+    if (this.steps.length === this.#step) {
+      // A short message is written at once.
+      const message: StepMessage = {killedBefore: name};
+      process.send?.(message);
+      process.kill(process.pid, 'SIGKILL');
+    }
     this.steps.push(name);
+  }
+
+  /** Sends the steps so far to the parent of this process; calls `onSent` when they are sent. */
+  send(onSent: () => void = () => undefined): void {
+    const message: StepMessage = {steps: this.steps};
+    process.send?.(message, onSent);
   }
 
   /** Counts changes of files and starts of programs from now on, in the whole process. */

@@ -37,9 +37,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kubelet/managers/volumes/bind-sub-paths.ts: bindAt': 'ends with the last mount of the path',
   'kubelet/managers/volumes/mounter.ts: unmountBelow':
     'ends with the last mount, or if one cannot be unmounted',
-  'kubelet/pods/history/history-writer.ts: #run': 'writes what was recorded during the last write',
   'kubelet/pods/history/pod-file-store.ts: appendWhole': 'ends with the bytes to write',
-  'kubelet/pods/history/volume-histories.ts: #run': 'writes what was recorded during the last write',
   'kubelet/pods/workers/pod-workers.ts: #run': 'a turn does the work that was requested meanwhile',
 };
 

@@ -102,6 +102,8 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 export async function removeAtomicFile(path: string): Promise<void> {
   await removeAbandonedFiles(dirname(path));
   await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+  // The directory may be removed next.
+  cleaned.delete(dirname(path));
 }
 
 /** Name of a temporary file, `.kcri-<writer>.<random>.tmp`: the identity of its writer shows whether it is in use. */

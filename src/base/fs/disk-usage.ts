@@ -20,6 +20,7 @@ export interface DiskUsageLimits {
 
 interface Walk {
   readonly bounds: DiskUsageLimits;
+  readonly signal: AbortSignal | undefined;
   readonly mountId: string;
   /** Files with several hard links, which count once: `<device>:<inode>`. */
   readonly counted: Set<string>;
@@ -45,14 +46,22 @@ export async function diskUsage(path: string, bounds: DiskUsageLimits): Promise<
   return (await treeUsage(path, bounds)).bytes;
 }
 
-/** Returns the disk usage of a directory tree like {@link diskUsage}, with the number of its inodes. */
-export async function treeUsage(path: string, bounds: DiskUsageLimits): Promise<DiskUsage> {
+/**
+ * Returns the disk usage of a directory tree like {@link diskUsage}, with the number of its inodes. Rejects with the signal's reason
+ * too; the walk then ends.
+ */
+export async function treeUsage(
+  path: string,
+  bounds: DiskUsageLimits,
+  signal?: AbortSignal,
+): Promise<DiskUsage> {
   const root = await openDirectory(path, path);
   if (root === undefined) return {bytes: 0n, inodes: 0n};
   try {
     return await withFileErrors('measuring', path, async () => {
       const mountId = mountIdOf(root);
-      const walk = {bounds, mountId, counted: new Set<string>(), bytes: 0n, inodes: 0n, entries: 1};
+      const counted = new Set<string>();
+      const walk: Walk = {bounds, signal, mountId, counted, bytes: 0n, inodes: 0n, entries: 1};
       count(await root.stat(), walk);
       await addEntries(root, walk, 0);
       return {bytes: walk.bytes, inodes: walk.inodes};
@@ -75,11 +84,13 @@ async function addEntries(directory: FileHandle, walk: Walk, depth: number): Pro
   const entries = await readDirectoryEntries(directory, walk.bounds.maxEntries - walk.entries);
   walk.entries += entries.length;
   for (const {name} of entries) {
+    walk.signal?.throwIfAborted();
     if (walk.bytes > walk.bounds.maxBytes) return;
     const path = Buffer.concat([Buffer.from(`${fdPath(directory)}/`), name]);
     try {
       await addEntry(path, walk, depth);
     } catch (error) {
+      walk.signal?.throwIfAborted();
       // Entries that vanish or cannot be examined are skipped, as in a kubelet.
       if (!(error instanceof SystemError || isSystemCallError(error))) throw error;
     }

@@ -1,3 +1,4 @@
+import type {ApiObject} from '../../api/types/v1-objects.js';
 import {forEachLimit} from '../../base/async/for-each-limit.js';
 import {inOrder} from '../../base/async/in-order.js';
 import {SystemError, type KcriError} from '../../base/errors.js';
@@ -53,7 +54,7 @@ export async function deletePods(
   const {RejectedPodStore: Store} = await import('../../kubelet/index.js');
   const store = new Store(services.settings.rootDir);
   const rejected: ReadonlySet<PodRecord> = new Set(await store.list());
-  const {selected, runPods, missing} = await select(services, [...records, ...rejected], {
+  const {selected, runPods, missing, objects} = await select(services, [...records, ...rejected], {
     request,
     namespace,
   });
@@ -64,7 +65,7 @@ export async function deletePods(
   const left: PodRecord[] = [];
   let registry: PodRegistry | undefined;
   for (const [endpoint, group] of await groupByEndpoint(services, existing)) {
-    const pods = await openOrReport(services, endpoint);
+    const pods = await openOrReport(services, endpoint, objects);
     if (pods === undefined) continue;
     registry = pods;
     await deleteAtOnce(services, group, async (record) => {
@@ -104,6 +105,8 @@ interface SelectedPods {
   readonly selected: readonly PodRecord[];
   readonly runPods: readonly RunPod[];
   readonly missing: readonly KcriError[];
+  /** Objects of the manifests that name the pods: drivers may need their Secrets to delete volumes. */
+  readonly objects: readonly ApiObject[];
 }
 
 /** Selects pods among the records and, for what they do not contain, among the pods of `kcri run`. */
@@ -120,14 +123,14 @@ async function select(
     const selected = records.filter((one) => isInNamespace(one) && matches(one.pod.metadata.labels ?? {}));
     const runPods = (await listRunPods(services)).filter((one) => isInNamespace(one) && matches(one.labels));
     if (selected.length + runPods.length === 0) services.report.info('No resources found');
-    return {selected, runPods, missing: []};
+    return {selected, runPods, missing: [], objects: []};
   }
   const {context, report, signal} = services;
   const {createManifestFetcher} = await import('../manifests/fetch-manifest-url.js');
   const fetch = createManifestFetcher({clock: context.clock, warn: report.warn});
   const input = {stdin: context.stdin, namespace, fetch, signal};
-  const {selected, missing} = await selectPodRecords(records, request, input);
-  if (missing.length === 0) return {selected, runPods: [], missing: []};
+  const {selected, missing, objects} = await selectPodRecords(records, request, input);
+  if (missing.length === 0) return {selected, runPods: [], missing: [], objects};
   const candidates = (await listRunPods(services)).filter(isInNamespace);
   const {findRecordsByName} = await import('../../kubelet/index.js');
   const ofRun = missing.map(({word, error}) => ({found: findRecordsByName(candidates, word), error}));
@@ -135,6 +138,7 @@ async function select(
     selected,
     runPods: [...new Set(ofRun.flatMap(({found}) => found))],
     missing: ofRun.filter(({found}) => found.length === 0).map(({error}) => error),
+    objects,
   };
 }
 
@@ -274,9 +278,13 @@ async function groupByEndpoint(
 }
 
 /** Opens the pods of a runtime. Reports an unavailable runtime and returns undefined. */
-async function openOrReport(services: RuntimeContext, endpoint: string): Promise<PodRegistry | undefined> {
+async function openOrReport(
+  services: RuntimeContext,
+  endpoint: string,
+  objects: readonly ApiObject[],
+): Promise<PodRegistry | undefined> {
   try {
-    return await openRegistry(services, endpoint);
+    return await openRegistry(services, endpoint, objects);
   } catch (error) {
     services.signal.throwIfAborted();
     services.report.fail(error);
@@ -288,8 +296,9 @@ async function openOrReport(services: RuntimeContext, endpoint: string): Promise
 async function openRegistry(
   services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
   endpoint: string,
+  objects: readonly ApiObject[] = [],
 ): Promise<PodRegistry> {
-  const [{readAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
+  const [{createApiObjects, readAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
     await Promise.all([
       import('../../kubelet/index.js'),
       import('../../private-runtime/lifecycle/is-removed.js'),
@@ -303,7 +312,7 @@ async function openRegistry(
   const node = (await isPrivateRuntimeRemoved(canonical, rootDir))
     ? await readAbandonedNode(canonical, rootDir, clock, cgroupMount)
     : await readCommandNode(services, {}, await connections.open(endpoint));
-  return openPodRegistry(node, SILENT_OBSERVER);
+  return openPodRegistry(node, SILENT_OBSERVER, createApiObjects(objects, []));
 }
 
 /** A deletion that has ended. */

@@ -1,4 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
+import {groupBy} from '../../base/by-name.js';
 import type {PodRecord} from '../../kubelet/index.js';
 import type {
   ConnectionContext,
@@ -25,10 +26,12 @@ export async function describePods(
   const {clock} = services.context;
   const records = observed.flatMap(({listed: {record}}) => record ?? []);
   const sections = await readKubeletSections(services, records);
-  const mounts = await readMountSections(services, reader, observed);
+  const recorded = await reader.recordedEvents(observed.map(({listed}) => listed));
+  const mounts = await readMountSections(services, reader, observed, recorded);
+  const byPod = groupBy(recorded, ({record}) => record.uid);
   return await Promise.all(
     observed.map(async ({pod, listed}) => {
-      const events = (await reader.recordedEvents([listed])).map(({event}) => event);
+      const events = (byPod.get(listed.uid) ?? []).map(({event}) => event);
       const logs = await lastLogLines(services, pod, listed.record?.endpoint);
       return `${describePod(pod, {events, logs}, clock.now())}${mounts.get(listed.uid) ?? ''}${sections.get(listed.uid) ?? ''}`;
     }),

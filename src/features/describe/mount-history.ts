@@ -1,13 +1,15 @@
+import {groupBy} from '../../base/by-name.js';
 import {alignLines, indentLines} from '../../cli/output/views/aligned-lines.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {formatAgeSince} from '../../format/age.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {formatRfc1123} from '../../format/rfc1123.js';
 import type {NodeVolume, VolumeEvent, VolumeHistory, VolumePod} from '../../kubelet/index.js';
+import type {RecordedPodEvent} from '../events/event-table.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
 import {durationText} from '../timeline/summary.js';
-import {readNodeVolumes, readVolumePods} from '../volumes/list-volumes.js';
+import {readPodVolumes, readVolumePods} from '../volumes/list-volumes.js';
 
 /** Failures to mount a volume. */
 export interface MountFailures {
@@ -18,24 +20,25 @@ export interface MountFailures {
 
 /**
  * Returns the sections with the volumes of pods and their mount histories by UID: of this machine with their states and paths, of
- * another or a saved node as far as the pods and their events tell.
+ * another or a saved node as far as the pods and their events, which are given, tell.
  */
 export async function readMountSections(
   services: RuntimeContext,
   reader: PodReader,
   observed: readonly ShownPod[],
+  events: readonly RecordedPodEvent[],
 ): Promise<ReadonlyMap<string, string>> {
   const {computeVolumes, volumeFailures} = await import('../../kubelet/index.js');
   const {settings, context} = services;
-  const pods = await readVolumePods(services, reader, observed);
+  const pods = await readVolumePods(services, reader, observed, events);
   const isElsewhere = (await settings.remoteEndpoint()) !== undefined || (await settings.isSaved());
   const volumes = isElsewhere
     ? computeVolumes({facts: [], pods, knowsAllPods: () => false})
-    : await readNodeVolumes(services, reader, pods);
+    : await readPodVolumes(services, reader, pods);
   const nowMs = context.clock.now();
+  const byPod = groupBy(volumes, ({pod}) => pod?.uid ?? '');
   const sectionOf = (pod: VolumePod): string => {
-    const own = volumes.filter((volume) => volume.pod?.uid === pod.uid);
-    const described = own.map((volume) => {
+    const described = (byPod.get(pod.uid) ?? []).map((volume) => {
       const history = pod.histories.find(({name}) => name === volume.name);
       const events = volumeFailures(pod.events, namesOf(volume));
       return {volume, history, failures: failuresOf(history, events)};

@@ -1,4 +1,5 @@
 import {stat} from 'node:fs/promises';
+import type {ApiObject} from '../../api/types/v1-objects.js';
 import {belongsTo, parseWorkload, workloadRef} from '../../api/workloads/workload-of-pod.js';
 import {ConfigError, hasErrno, isSystemCallError, type KcriError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
@@ -23,6 +24,14 @@ export interface ManifestInput {
 export interface SelectedRecords {
   readonly selected: readonly PodRecord[];
   readonly missing: readonly {readonly word: string; readonly error: KcriError}[];
+  /** Objects of the manifests. */
+  readonly objects: readonly ApiObject[];
+}
+
+/** Records of a manifest, and its objects. */
+interface ManifestRecords {
+  readonly records: readonly PodRecord[] | KcriError;
+  readonly objects: readonly ApiObject[];
 }
 
 /** Words of a command line: pods, workloads or manifests, and `files`, which are manifests only. */
@@ -47,9 +56,18 @@ export async function selectPodRecords(
     if (found instanceof Error) missing.push({word, error: found});
     else for (const record of found) chosen.add(record);
   };
-  for (const word of words) add(word, await guess(records, word, input));
-  for (const file of files) add(file, await fromManifest(records, file, input));
-  if (chosen.size > 0 || missing.length > 0) return {selected: [...chosen], missing};
+  const objects: ApiObject[] = [];
+  const addManifest = (source: string, found: ManifestRecords): void => {
+    add(source, found.records);
+    objects.push(...found.objects);
+  };
+  for (const word of words) {
+    const found = await guess(records, word, input);
+    if ('objects' in found) addManifest(word, found);
+    else add(word, found);
+  }
+  for (const file of files) addManifest(file, await fromManifest(records, file, input));
+  if (chosen.size > 0 || missing.length > 0) return {selected: [...chosen], missing, objects};
   throw new ConfigError(`no Pod in ${[...words, ...files].map((word) => `"${nameOf(word)}"`).join(', ')}`, {
     hint: 'only Pods can be deleted; kcri does not create objects of other kinds',
   });
@@ -60,7 +78,7 @@ async function guess(
   records: readonly PodRecord[],
   word: string,
   input: ManifestInput,
-): Promise<readonly PodRecord[] | KcriError> {
+): Promise<readonly PodRecord[] | KcriError | ManifestRecords> {
   const {namespace} = input;
   const named = findRecordsByName(records, word).filter(
     (record) => namespace === undefined || record.namespace === namespace,
@@ -85,7 +103,7 @@ async function fromManifest(
   records: readonly PodRecord[],
   source: string,
   {stdin, namespace, fetch, signal}: ManifestInput,
-): Promise<readonly PodRecord[] | KcriError> {
+): Promise<ManifestRecords> {
   const [{readManifests}, {ManifestEditor}] = await Promise.all([
     import('../../operations/manifests/read-manifests.js'),
     import('../../operations/manifests/manifest-overrides.js'),
@@ -93,7 +111,8 @@ async function fromManifest(
   const {edit} = new ManifestEditor({namespace});
   // An invalid field in the manifest must not prevent the deletion of its pod.
   const reading = {stdin, signal, edit, fetch, lenient: true, allowNoPods: true};
-  const {pods, workloads} = await readManifests([source], reading);
+  const {pods, workloads, objects: documents} = await readManifests([source], reading);
+  const objects = documents.map(({object}) => object);
   const refs = workloads.map(({workload}) => workloadRef(workload));
   const found = [
     ...pods.flatMap(({pod}) => findRecordsOfManifest(records, pod)),
@@ -101,8 +120,8 @@ async function fromManifest(
     ...records.filter(({pod}) => refs.some((ref) => belongsTo(pod, ref))),
   ];
   if (found.length === 0 && pods.length > 0)
-    return new ConfigError(`no pod of "${nameOf(source)}" was created by kcri`);
-  return [...new Set(found)];
+    return {records: new ConfigError(`no pod of "${nameOf(source)}" was created by kcri`), objects};
+  return {records: [...new Set(found)], objects};
 }
 
 /** Returns a word as it may be shown: a URL without its credentials. */

@@ -13,6 +13,7 @@ import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
 import {NO_DEVICE_OBJECTS} from '../contract/resources/device-objects.js';
 import {createManifestCsi} from '../managers/volumes/csi/manifest-csi.js';
+import {ProvisionedClaims} from '../managers/volumes/provisioning/provisioned-claims.js';
 import {CONTAINER_NAME_LABEL, POD_UID_LABEL} from '../managers/kuberuntime/config/labels.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {computeDisruptedStatus} from '../pods/status/compute/disrupted-status.js';
@@ -82,7 +83,7 @@ export function createNodeManagerServices(
     },
     nodeEvent: record,
     nodeStatusChanged: () => cluster?.nodeStatusChanged(),
-    csiCluster: cluster?.csi ?? createManifestCsi(objects),
+    csiCluster: cluster?.csi ?? createManifestCsi(objects, new ProvisionedClaims(node.rootDir)),
   };
 }
 

@@ -77,3 +77,13 @@ test('temporary files of killed processes are removed from subdirectories, other
   expect(await readdir(join(root, 'records'))).toEqual(others.toSorted());
   await removeAbandonedFilesBelow(join(root, 'missing'));
 });
+
+test('a directory is forgotten with its file, and cleaned again before the next one', async () => {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'file');
+  await writeFileAtomic(path, 'one', 0o600);
+  await removeAtomicFile(path);
+  await writeFile(join(directory, ABANDONED_FILE), '');
+  await writeFileAtomic(path, 'two', 0o600);
+  expect(await readdir(directory)).toEqual(['file']);
+});

@@ -3,6 +3,7 @@ import type * as FsPromises from 'node:fs/promises';
 import {link, lstat, mkdir, readdir, realpath, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
+import {SystemError} from '../../../src/base/errors.js';
 import {diskUsage, treeUsage, type DiskUsageLimits} from '../../../src/base/fs/disk-usage.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
@@ -98,4 +99,9 @@ test('files and directories are counted, each once', async () => {
   const inodes = execFileSync('find', [tree, '-printf', '%i\\n'], {encoding: 'utf8'});
   const distinct = new Set(inodes.trim().split('\n'));
   expect((await treeUsage(tree, ALL)).inodes).toBe(BigInt(distinct.size));
+});
+
+test('a walk ends when its signal aborts', async () => {
+  const reason = new SystemError('it takes too long');
+  await expect(treeUsage(await aTree(), ALL, AbortSignal.abort(reason))).rejects.toBe(reason);
 });

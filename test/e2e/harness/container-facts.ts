@@ -317,12 +317,16 @@ function isConfined({linux: {security_context: security}}: ContainerRequest): bo
   return !privileged && seccomp !== undefined && seccomp.profile_type !== 'Unconfined';
 }
 
+/** Reports whether programs of this process have CAP_SYS_RESOURCE: without it, no file system that is mounted can be enlarged. */
+export function hasSysResource(): boolean {
+  const capabilities = rowOf(readFileSync('/proc/self/status', 'utf8'), 'CapEff');
+  return (BigInt(`0x${capabilities}`) >> 24n) % 2n === 1n;
+}
+
 /** Returns the effective OOM score: without CAP_SYS_RESOURCE it cannot be lower than containerd's. */
 function reachableOomScore(wanted: number): number {
   const own = Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
-  const mayLower =
-    (BigInt(`0x${rowOf(readFileSync('/proc/self/status', 'utf8'), 'CapEff')}`) >> 24n) % 2n === 1n;
-  return mayLower ? wanted : Math.max(wanted, own);
+  return hasSysResource() ? wanted : Math.max(wanted, own);
 }
 
 /** Returns the path of a process's cgroup in the first hierarchy, which contains all containers. */

@@ -1,10 +1,12 @@
 import {existsSync} from 'node:fs';
-import {readdir, readFile} from 'node:fs/promises';
+import {mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
 import {startExampleCsiDriver, type ExampleCsiDriver} from '../harness/example-csi-driver.js';
+import {hasSysResource} from '../harness/container-facts.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
@@ -79,6 +81,56 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
       /persistentvolume "pvc-.*" of claim "default\/data" deleted/,
     );
     expect(await images()).toEqual([]);
+  });
+
+  test('a claim that asks for more is enlarged while its container runs, which its driver may refuse', async () => {
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const fill = 'head -c 20000000 /dev/zero > /data/large 2>/dev/null && echo fits || echo full';
+    expect(await run(fill)).toBe('full');
+    const {containers: before} = await testbed.pod('csi-user');
+    const larger = manifest.replace('storage: 16Mi', 'storage: 32Mi');
+    const {exitCode, stderr} = await testbed.sync(larger);
+    const isEnlarged = hasSysResource();
+    expect({exitCode, stderr}).toEqual(
+      isEnlarged
+        ? {exitCode: 0, stderr: ''}
+        : {exitCode: 1, stderr: expect.stringContaining('Permission denied to resize filesystem') as unknown},
+    );
+    const described = await testbed.runtime.kcri(['describe', 'csi-user']);
+    expect(described.stdout).toMatch(/ Resizing +.*External resizer is resizing volume pvc-/);
+    expect(described.stdout).toMatch(
+      isEnlarged ? / FileSystemResizeSuccessful / : / FileSystemResizeRequired /,
+    );
+    expect(await run(fill)).toBe(isEnlarged ? 'fits' : 'full');
+    const {containers} = await testbed.pod('csi-user');
+    expect(containers.map(({id}) => id)).toEqual(before.map(({id}) => id));
+    await testbed.delete('csi-user', '--volumes');
+    expect(await mounts()).toEqual([]);
+    expect(await images()).toEqual([]);
+  });
+
+  test('a volume whose class has a secret is deleted with the manifests of its pod', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-manifests-'));
+    const file = join(directory, 'pod.yaml');
+    const parameters = ['provisioner-secret-name: keys', 'provisioner-secret-namespace: default']
+      .map((parameter) => `  csi.storage.k8s.io/${parameter}\n`)
+      .join('');
+    const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {key: x}\n---\n`;
+    const withSecret = `${secret}${manifest.replace('reclaimPolicy: Delete\n', (text) => `${text}parameters:\n${parameters}`)}`;
+    try {
+      await writeFile(file, withSecret);
+      expect(await testbed.sync(withSecret)).toMatchObject({exitCode: 0});
+      const {stderr, stdout} = await testbed.delete(file, '--volumes');
+      expect({stderr, stdout}).toEqual({
+        stderr: '',
+        stdout: expect.stringMatching(
+          /persistentvolume "pvc-.*" of claim "default\/data" deleted/,
+        ) as unknown,
+      });
+      expect(await images()).toEqual([]);
+    } finally {
+      await rm(directory, {recursive: true});
+    }
   });
 
   test('a volume with the policy Retain stays', async () => {

@@ -55,7 +55,9 @@ process.once('message', (options: AllocationProcessOptions) => {
 async function run({endpoint, manifestsDir, step, ...facts}: AllocationProcessOptions): Promise<void> {
   const killed = new KilledStep(step);
   await killed.watchProcess();
-  process.on('message', () => process.send?.(killed.steps));
+  process.on('message', () => {
+    killed.send();
+  });
   const kubelet = createTestKubelet({
     connection: killed.watchCalls(connect(endpoint)),
     node: {...GOLDEN_NODE, ...NODE, ...facts},

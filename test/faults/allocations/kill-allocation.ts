@@ -1,5 +1,4 @@
 import type {ChildProcess} from 'node:child_process';
-import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
 import {mkdir, mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -11,6 +10,7 @@ import {until} from '../../base/until.js';
 import {aContainerSpec, aManifest} from '../../commands/command-testbed.js';
 import {FakeDevicePlugin} from '../../fakes/plugins/fake-device-plugin.js';
 import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {StepProcess} from '../step-process.js';
 import type {AllocationProcessOptions} from './allocation-process.js';
 import {findDoubleUse, runningShares, type RunningShare} from './allocations.js';
 
@@ -18,6 +18,8 @@ import {findDoubleUse, runningShares, type RunningShare} from './allocations.js'
 export interface KilledAllocation {
   /** All steps of the kubelet; undefined if it was killed in one. */
   readonly steps: readonly string[] | undefined;
+  /** Step before which it was killed. */
+  readonly killedBefore: string | undefined;
   /** CPUs and devices that two containers had at once, or that nobody can have any more. */
   readonly violations: readonly string[];
 }
@@ -67,7 +69,7 @@ class AllocationPlay {
   readonly #startProcess: () => ChildProcess;
   readonly #violations = new Set<string>();
   #fake: FakeRuntime | undefined;
-  #child: ChildProcess | undefined;
+  #kubelet: StepProcess | undefined;
   #plugin: FakeDevicePlugin | undefined;
 
   constructor(directory: string, startProcess: () => ChildProcess) {
@@ -86,13 +88,13 @@ class AllocationPlay {
         return Promise.resolve();
       },
     });
-    const steps = await this.#playKilled(step);
+    const killed = await this.#playKilled(step);
     await this.#playSuccessor();
-    return {steps, violations: [...this.#violations]};
+    return {...killed, violations: [...this.#violations]};
   }
 
   async end(): Promise<void> {
-    await this.#kill();
+    await this.#kubelet?.kill();
     await this.#plugin?.kill();
     await this.#fake?.stop();
   }
@@ -115,21 +117,21 @@ class AllocationPlay {
   }
 
   /** Returns the steps of the first kubelet, unless it was killed. */
-  async #playKilled(step: number): Promise<readonly string[] | undefined> {
-    const child = await this.#start(step);
-    await this.#plug(child);
+  async #playKilled(step: number): Promise<Omit<KilledAllocation, 'violations'>> {
+    const kubelet = await this.#start(step);
+    await this.#plug(kubelet);
     await this.#put('a', ownPod('a', '4', '1'));
     await this.#put('b', ownPod('b', '4', '1'));
     await this.#put('shared', podOf('shared', {}));
-    await until(() => hasEnded(child) || this.#isSettled('a', 'b', 'shared'));
-    const steps = hasEnded(child) ? undefined : await askSteps(child);
-    await this.#kill();
-    return steps;
+    await until(() => kubelet.hasEnded || this.#isSettled('a', 'b', 'shared'));
+    // A step may come after all pods have settled.
+    const steps = kubelet.hasEnded ? undefined : await kubelet.askSteps();
+    await kubelet.kill();
+    return {steps, killedBefore: kubelet.killedBefore};
   }
 
   async #playSuccessor(): Promise<void> {
-    const child = await this.#start(Infinity);
-    await this.#plug(child);
+    await this.#plug(await this.#start(Infinity));
     await until(() => this.#isSettled('shared'));
     await rm(this.#path('manifests/a.json'));
     await rm(this.#path('manifests/b.json'));
@@ -164,10 +166,8 @@ class AllocationPlay {
   }
 
   /** Starts a kubelet. The socket of the one before is removed first: later it would be that of the new one. */
-  async #start(step: number): Promise<ChildProcess> {
+  async #start(step: number): Promise<StepProcess> {
     await rm(this.#path('devices/kubelet.sock'), {force: true});
-    const child = this.#startProcess();
-    child.ref();
     const options: AllocationProcessOptions = {
       endpoint: this.#fake?.endpoint ?? '',
       rootDir: this.#path('root'),
@@ -176,32 +176,23 @@ class AllocationPlay {
       devicePluginsDir: this.#path('devices'),
       step,
     };
-    child.send(options);
-    this.#child = child;
-    return child;
-  }
-
-  async #kill(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || hasEnded(child)) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
+    this.#kubelet = new StepProcess(this.#startProcess(), options);
+    return this.#kubelet;
   }
 
   /**
    * Starts the device plugin when the kubelet has removed the sockets of others, and registers it. It tries again, as plugins do:
    * a socket has a file shortly before it accepts connections.
    */
-  async #plug(child: ChildProcess): Promise<void> {
+  async #plug(kubelet: StepProcess): Promise<void> {
     await this.#plugin?.kill();
     const directory = this.#path('devices');
-    await until(() => hasEnded(child) || existsSync(join(directory, 'kubelet.sock')));
-    if (hasEnded(child)) return;
+    await until(() => kubelet.hasEnded || existsSync(join(directory, 'kubelet.sock')));
+    if (kubelet.hasEnded) return;
     const plugin = await FakeDevicePlugin.start({directory, resource: RESOURCE});
     this.#plugin = plugin;
-    await until(async () => hasEnded(child) || (await isRegistered(plugin)));
-    await until(() => hasEnded(child) || this.#hasStoredDevices());
+    await until(async () => kubelet.hasEnded || (await isRegistered(plugin)));
+    await until(() => kubelet.hasEnded || this.#hasStoredDevices());
   }
 
   #hasStoredDevices(): boolean {
@@ -219,10 +210,6 @@ class AllocationPlay {
   }
 }
 
-function hasEnded({exitCode, signalCode}: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
 async function isRegistered(plugin: FakeDevicePlugin): Promise<boolean> {
   try {
     await plugin.register();
@@ -231,17 +218,6 @@ async function isRegistered(plugin: FakeDevicePlugin): Promise<boolean> {
     if (!isExpectedError(error)) throw error;
     return false;
   }
-}
-
-/** Returns the steps of a kubelet; undefined if it ends before it answers: a step may come after all pods have settled. */
-async function askSteps(child: ChildProcess): Promise<readonly string[] | undefined> {
-  let steps: readonly string[] | undefined;
-  child.once('message', (message) => {
-    steps = message as readonly string[];
-  });
-  child.send('steps', () => undefined); // a killed kubelet has ended
-  await until(() => steps !== undefined || hasEnded(child));
-  return steps;
 }
 
 function byValue(a: bigint, b: bigint): number {

@@ -1,5 +1,4 @@
 import type {ChildProcess} from 'node:child_process';
-import {once} from 'node:events';
 import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -18,12 +17,15 @@ import {
 } from '../../golden/handover/recorded-takeover.js';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import {listMounts} from '../end-state.js';
+import {StepProcess} from '../step-process.js';
 import type {TakeoverProcessOptions} from './takeover-process.js';
 
 /** Result of a takeover whose kubelet was killed. */
 export interface KilledTakeover {
   /** All steps of the takeover; undefined if the kubelet was killed before its end. */
   readonly steps: readonly string[] | undefined;
+  /** Step before which it was killed. */
+  readonly killedBefore: string | undefined;
   /** Differences from a takeover by one kubelet. */
   readonly violations: readonly string[];
 }
@@ -63,9 +65,9 @@ class TakeoverPlay {
 
   async play(step: number, child: ChildProcess): Promise<KilledTakeover> {
     await this.#putManifests();
-    const {steps, left} = await this.#playKilled(step, child);
+    const {left, ...killed} = await this.#playKilled(step, child);
     await this.#playSuccessor(left);
-    return {steps, violations: this.#violations};
+    return {...killed, violations: this.#violations};
   }
 
   get #manifestsDir(): string {
@@ -86,7 +88,7 @@ class TakeoverPlay {
   async #playKilled(
     step: number,
     child: ChildProcess,
-  ): Promise<{readonly steps: readonly string[] | undefined; readonly left: FakeRuntimeOptions}> {
+  ): Promise<Omit<KilledTakeover, 'violations'> & {readonly left: FakeRuntimeOptions}> {
     const {rootDir, logsDir, runtime, pods} = this.#node;
     const nowMs = takeoverTimeMs(this.#node);
     const fake = await FakeRuntime.start({
@@ -94,20 +96,18 @@ class TakeoverPlay {
       socketPath: this.#socketPath,
       clock: new FakeClock({nowMs}),
     });
-    let steps: readonly string[] | undefined;
-    child.on('message', (message) => (steps = message as readonly string[]));
-    const exited = once(child, 'exit');
-    child.ref();
     const options: TakeoverProcessOptions = {
       ...{endpoint: fake.endpoint, apiUrl: this.#api.url, rootDir, podLogsDir: logsDir},
       ...{manifestsDir: this.#manifestsDir, nowMs, pods: pods.length, step},
     };
-    child.send(options);
-    const [, signal] = (await exited) as readonly unknown[];
-    if (signal !== 'SIGKILL') this.#violations.push('the kubelet ended by itself');
+    const kubelet = new StepProcess(child, options);
+    await kubelet.ended;
+    if (kubelet.signal !== 'SIGKILL') this.#violations.push('the kubelet ended by itself');
     this.#violations.push(...changingCalls(fake).map((method) => `${method} of the killed kubelet`));
     await fake.stop();
-    return {steps, left: {...runtime, socketPath: this.#socketPath, sandboxes: fake.sandboxes}};
+    const {sentSteps: steps, killedBefore} = kubelet;
+    const left = {...runtime, socketPath: this.#socketPath, sandboxes: fake.sandboxes};
+    return {steps, killedBefore, left};
   }
 
   async #playSuccessor(runtime: FakeRuntimeOptions): Promise<void> {

@@ -56,7 +56,7 @@ async function takeOver(options: TakeoverProcessOptions): Promise<void> {
   const end = startedAt + LIMIT_MS;
   while (systemClock.now() < end && kubelet.view.report().pods.filter(isSynced).length < options.pods)
     await clock.sleep(POLL_INTERVAL_MS);
-  process.send?.(killed.steps, () => {
+  killed.send(() => {
     process.kill(process.pid, 'SIGKILL');
   });
 }

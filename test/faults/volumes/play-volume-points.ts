@@ -29,8 +29,12 @@ export async function playVolumePoints(
   await Promise.all(
     Array.from({length: CONCURRENCY}, async () => {
       for (const point of queue) {
-        const {wasReached, violations} = await playVolumes(point, startProcess);
-        report({caseName, kind: kindOf(point), point: describeVolumePoint(point), wasReached, violations});
+        const {killedBefore, wasReached, violations} = await playVolumes(point, startProcess);
+        const described = describeVolumePoint(point);
+        report({
+          ...{caseName, kind: kindOf(point), wasReached, violations},
+          point: killedBefore === undefined ? described : `${described} (${killedBefore})`,
+        });
       }
     }),
   );

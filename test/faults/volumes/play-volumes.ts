@@ -1,5 +1,4 @@
 import {execFile, type ChildProcess} from 'node:child_process';
-import {once} from 'node:events';
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, mkdtemp, realpath, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -12,6 +11,7 @@ import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import type {Plain} from '../../fakes/containerd/containerd-services.js';
 import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {findDuplicates} from '../end-state.js';
+import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
@@ -26,6 +26,8 @@ const run = promisify(execFile);
 export interface PlayedVolumes {
   /** Steps of the first kubelet; undefined if it was killed. */
   readonly steps: readonly string[] | undefined;
+  /** Step before which the first kubelet was killed. */
+  readonly killedBefore: string | undefined;
   /** Methods of the driver that were called. */
   readonly methods: readonly string[];
   readonly wasReached: boolean;
@@ -38,6 +40,8 @@ const WAIT_LIMIT_MS = 240_000;
 const POLL_INTERVAL_MS = 20;
 /** Time within which a kubelet that runs has seen a claim, and that it is gone, in ms of its clock. */
 const SEEN_MS = 50_000;
+/** Number of times that a claim is added and removed until its volume is deleted. */
+const CLAIM_ATTEMPTS = 30;
 const POD_NAMES: ReadonlySet<string> = new Set(['a', 'b', 'c']);
 
 /**
@@ -75,7 +79,8 @@ class VolumePlay {
   readonly #driver: FaultyDriver;
   readonly #deviceNumber: number;
   #fake: FakeRuntime | undefined;
-  #child: ChildProcess | undefined;
+  #kubelet: StepProcess | undefined;
+  #killedBefore: string | undefined;
   /** Whether a kubelet was killed. */
   #wasKilled = false;
   #wasReached = false;
@@ -101,7 +106,7 @@ class VolumePlay {
       point,
       onFault: () => (this.#wasReached = true),
       kill: async () => {
-        await this.#kill();
+        await this.#kubelet?.kill();
         await this.#succession;
       },
       onCall: (request, method) => {
@@ -128,17 +133,18 @@ class VolumePlay {
     try {
       await this.#playPods();
       await this.#succession;
-      if (!this.#wasKilled) steps = await this.#askSteps();
+      if (!this.#wasKilled) steps = await this.#kubelet?.askSteps();
     } catch (error) {
       this.#violations.add(error instanceof Error ? error.message : String(error));
     }
     const {methods} = this.#driver;
-    return {steps, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
+    const killedBefore = this.#killedBefore?.replaceAll(this.#options.directory, '');
+    return {steps, killedBefore, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
   }
 
   async end(): Promise<void> {
     this.#isEnding = true;
-    await this.#kill();
+    await this.#kubelet?.kill();
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
     await unmountAll(this.#options.directory);
@@ -169,16 +175,25 @@ class VolumePlay {
     await this.#untilNothingIsLeft();
   }
 
-  /** Removes the claim, again if it stays: a kubelet deletes only the volume of a claim that it has seen. */
+  /** Removes the claim; if its volume stays, again after a while: a kubelet deletes only the volume of a claim that it has seen. */
   async #removeClaim(): Promise<void> {
-    const hasTimedOut = stallTolerantTimer(WAIT_LIMIT_MS);
-    while (this.#backend.made.length > 0 && !hasTimedOut()) {
+    await this.#remove('claim');
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS && !(await this.#losesMade()); attempt++) {
       await this.#put('claim', CLAIM);
+      // Nothing shows that it was seen; a shorter time only means another attempt.
       await delay(realDuration(SEEN_MS));
       await this.#remove('claim');
-      await delay(realDuration(SEEN_MS));
     }
-    await this.#remove('claim');
+  }
+
+  /** Resolves with true when no volume that was made is left, with false if one is after a while. */
+  async #losesMade(): Promise<boolean> {
+    const hasTimedOut = stallTolerantTimer(realDuration(SEEN_MS));
+    while (this.#backend.made.length > 0) {
+      if (hasTimedOut()) return false;
+      await delay(POLL_INTERVAL_MS);
+    }
+    return true;
   }
 
   /** Whether the manifests of all pods are removed after a kill. */
@@ -258,8 +273,6 @@ class VolumePlay {
   }
 
   #start(step: number): void {
-    const child = this.#options.startProcess();
-    child.ref();
     const options: VolumeProcessOptions = {
       endpoint: this.#fake?.endpoint ?? '',
       rootDir: this.#path('root'),
@@ -268,14 +281,17 @@ class VolumePlay {
       devicePluginsDir: this.#path('devices'),
       ...{startMs: this.#startMs, step},
     };
-    child.send(options);
-    this.#child = child;
-    child.once('exit', (code) => {
+    const kubelet = new StepProcess(this.#options.startProcess(), options);
+    this.#kubelet = kubelet;
+    void kubelet.ended.then(() => {
       if (this.#isEnding) return;
-      if (code !== null) this.#violations.add(`the kubelet ended with ${code}`);
+      if (kubelet.exitCode !== null) this.#violations.add(`the kubelet ended with ${kubelet.exitCode}`);
+      this.#killedBefore ??= kubelet.killedBefore;
       this.#wasKilled = true;
       this.#wasReached = true;
-      this.#succession = this.#succeed();
+      this.#succession = this.#succeed().catch((error: unknown) => {
+        this.#violations.add(`no kubelet follows the killed one: ${String(error)}`);
+      });
     });
   }
 
@@ -305,23 +321,6 @@ class VolumePlay {
     this.#driver.restart();
     await unmountAll(this.#options.directory);
     this.#backend.reboot();
-  }
-
-  async #kill(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  }
-
-  async #askSteps(): Promise<readonly string[]> {
-    const child = this.#child;
-    if (child === undefined) return [];
-    const answered = once(child, 'message');
-    child.send('steps');
-    const [steps] = (await answered) as unknown as readonly [readonly string[]];
-    return steps;
   }
 
   async #put(name: string, manifest: string): Promise<void> {

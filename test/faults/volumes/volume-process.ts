@@ -33,7 +33,9 @@ async function run({endpoint, manifestsDir, startMs, step, ...facts}: VolumeProc
   shortenDeadlines();
   const killed = new KilledStep(step);
   await killed.watchProcess();
-  process.on('message', () => process.send?.(killed.steps));
+  process.on('message', () => {
+    killed.send();
+  });
   const kubelet = createTestKubelet({
     connection: killed.watchCalls(connect(endpoint)),
     node: {...GOLDEN_NODE, ...facts},

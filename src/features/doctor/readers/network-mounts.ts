@@ -1,10 +1,9 @@
-import {spawn} from 'node:child_process';
 import type {Clock} from '../../../base/clock.js';
 import {createDeadline} from '../../../base/async/deadline.js';
-import {abortable} from '../../../base/async/abortable.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {SystemError} from '../../../base/errors.js';
 import {mayHang} from '../../../base/fs/file-system-kinds.js';
+import {runAbandonable} from '../../../base/host/run-abandonable.js';
 import {mapFact, type Fact} from '../fact.js';
 import type {MountFacts, NetworkMountFacts} from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
@@ -90,22 +89,9 @@ async function askMount(
       () => new SystemError(`no answer within ${TIMEOUT_MS / 1000}s`),
     );
     using either = anySignal(signal, deadline.signal);
-    await runProbe([...command, path], either.signal);
+    const [program = '', ...args] = command;
+    const {exitCode} = await runAbandonable(program, [...args, path], either.signal);
+    if (exitCode !== 0) throw new SystemError(`${program} ended with exit code ${exitCode}`);
   }, path);
   return {path, fileSystem, source, ms: mapFact(answered, () => Math.round(clock.monotonic() - start))};
-}
-
-/** Runs a program that is killed, and left alone if it does not end, when the signal aborts. Rejects with the signal's reason. */
-async function runProbe([program = '', ...args]: readonly string[], signal: AbortSignal): Promise<void> {
-  const child = spawn(program, args, {stdio: 'ignore', detached: true});
-  child.unref();
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('exit', resolve);
-  });
-  try {
-    const code = await abortable(ended, signal);
-    if (code !== 0) throw new SystemError(`${program} ended with exit code ${code}`);
-  } finally {
-    child.kill('SIGKILL');
-  }
 }

@@ -76,7 +76,7 @@ export interface CsiCluster {
   readonly knowsDrivers: boolean;
   /** None without an API server. */
   readonly limits?: CsiLimits | undefined;
-  /** None without an API server: no volume is enlarged. */
+  /** None if no volume is enlarged. */
   readonly claims?: CsiClaims | undefined;
   /** Resolves when the CSIDriver objects are known. */
   driversKnown(signal: AbortSignal): Promise<void>;

@@ -76,6 +76,24 @@ export interface CsiVolumeToDelete extends Pick<NewCsiVolume, 'driver' | 'secret
   readonly handle: string;
 }
 
+/** A volume that a driver is to enlarge. */
+export interface CsiVolumeToExpand extends Pick<
+  NewCsiVolume,
+  'driver' | 'requiredBytes' | 'fsType' | 'accessModes' | 'mountOptions' | 'blockName'
+> {
+  readonly handle: string;
+  /** Secret of the call. */
+  readonly secret?: CsiSecretRef | undefined;
+}
+
+/** A volume that a driver has enlarged. */
+export interface ExpandedCsiVolume {
+  /** 0 if it is not known. */
+  readonly bytes: bigint;
+  /** True if it must also be enlarged on the node. */
+  readonly needsNode: boolean;
+}
+
 /** A volume that a driver has created. */
 export interface CreatedCsiVolume {
   readonly handle: string;
@@ -116,13 +134,16 @@ export interface CsiVolumes {
   measure(path: string, blockName?: string): Promise<DriverUsage | undefined>;
   /**
    * Unpublishes the volumes in the directory of a pod, and releases those that no other pod uses. Failures are repeated with a
-   * growing delay for two minutes; then it rejects with SystemError, and must be called again.
+   * growing delay for two minutes; then it rejects with SystemError, and must be called again. It also does so before an attempt
+   * for which `isWanted` reports that the pod exists again.
    */
-  unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void>;
+  unmountPod(podDir: string, uid: string, signal?: AbortSignal, isWanted?: () => boolean): Promise<void>;
   /** Reports whether a driver can be called. */
   isRegistered(driver: string): Promise<boolean>;
   /** Creates a volume, or returns that of an earlier call with its name. Rejects with SystemError and the signal's reason. */
   createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
+  /** Enlarges a volume that was created. Rejects like createVolume, also if the driver can enlarge none. */
+  expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume>;
   /** Deletes a volume that no pod uses; succeeds if it does not exist. Rejects like createVolume. */
   deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void>;
 }

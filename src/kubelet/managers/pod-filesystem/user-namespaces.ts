@@ -70,8 +70,8 @@ function findFreeMapping(
   used: readonly IdMapping[],
   random: RandomSource,
 ): IdMapping {
-  // User IDs have 32 bits, of which the first block belongs to the host.
-  const slots = Math.min(MAX_PODS, Math.floor(2 ** 32 / length) - 1);
+  // User IDs have 32 bits, of which the first block belongs to the host, and the last ID is none.
+  const slots = Math.min(MAX_PODS, Math.floor((2 ** 32 - 1) / length) - 1);
   const start = slots === 0 ? 0 : random() % slots;
   for (let step = 0; step < slots; step++) {
     const hostId = (1 + ((start + step) % slots)) * length;

@@ -80,10 +80,10 @@ export async function mountVolumes(
       const isRetried = operations.errorOf(name) !== undefined;
       try {
         if (isSetUp) await mountVolume(volume, host, during);
-        if (!isMounted || isRetried) history.mounted();
         const isDone =
           !volume.isExpandable || (await expandVolume(volume, host, {isMounted, signal: during}));
         isExpanding ||= !isDone;
+        if (!isMounted || isRetried) history.mounted();
       } catch (cause) {
         during.throwIfAborted();
         throw report(history.failed(mountError(volume, cause)));

@@ -8,7 +8,6 @@ import type {PodRegistry} from '../registry/pod-registry.js';
 import type {ManagedPods} from '../registry/managed-pods.js';
 import type {PodRecord} from '../registry/pod-store.js';
 import {CONTAINER_GC_PERIOD_MS} from './periodic-container-gc.js';
-import {recordUnmountOf} from '../sync/record-unmount.js';
 
 /** Dependencies of OrphanedPods. */
 export interface OrphanedPodsOptions {
@@ -89,7 +88,7 @@ export class OrphanedPods {
       pleg.requestRelist(record.uid);
       return;
     }
-    await recordUnmountOf(own.ensureSyncer(record), async () => local.remover.removeFromNode(record));
+    await local.remover.removeFromNode(record, own.ensureSyncer(record));
     await own.getSyncer(record.uid)?.flush();
     own.markRemoved(await local.remover.markRemoved(record));
     metrics.podRemoved(record);

@@ -1,3 +1,4 @@
+import {BackgroundWriter} from '../../../base/async/background-writer.js';
 import type {Occurrence} from './recorded-event.js';
 
 /** Storage of a pod's history. All functions except onFailure may reject. */
@@ -29,51 +30,34 @@ export class HistoryWriter<Status extends object> {
    * partial write.
    */
   #room = 0;
-  #isDue = false;
-  #isFailing = false;
-  #writing: Promise<void> | undefined;
+  readonly #writer: BackgroundWriter;
 
   constructor(place: HistoryStorage<Status>) {
     this.#place = place;
+    const write = async (): Promise<void> => this.#write();
+    this.#writer = new BackgroundWriter({write, onFailure: place.onFailure});
   }
 
   event(occurrence: Occurrence): void {
     this.#events = [...this.#events, occurrence].slice(-MAX_WAITING);
-    this.#wake();
+    this.#writer.wake();
   }
 
   status(known: Status): void {
     this.#status = known;
-    this.#wake();
+    this.#writer.wake();
   }
 
   /** Resolves when all is written or a retry has failed. */
   async flush(): Promise<void> {
-    await this.#writing;
-    if (this.#isFailing) this.#wake();
-    await this.#writing;
+    await this.#writer.flush();
   }
 
-  #wake(): void {
-    this.#isDue = true;
-    this.#writing ??= this.#run();
-  }
-
-  /** Writes until nothing is left to write or a write fails. Never rejects. */
-  async #run(): Promise<void> {
-    // Events of the same turn are written together.
-    await Promise.resolve();
-    while (this.#isDue) {
-      this.#isDue = false;
-      const failures = [
-        await failureOf(() => this.#writeEvents()),
-        await failureOf(() => this.#writeStatus()),
-      ];
-      const failure = failures.find((each) => each !== undefined);
-      if (failure !== undefined && !this.#isFailing) this.#place.onFailure(failure.error);
-      this.#isFailing = failure !== undefined;
-    }
-    this.#writing = undefined;
+  /** Writes events and status, each whether or not the other can be written. Rejects with the first error. */
+  async #write(): Promise<void> {
+    const failures = [await failureOf(() => this.#writeEvents()), await failureOf(() => this.#writeStatus())];
+    const failure = failures.find((each) => each !== undefined);
+    if (failure !== undefined) throw failure.error;
   }
 
   async #writeEvents(): Promise<void> {

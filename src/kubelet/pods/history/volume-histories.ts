@@ -1,3 +1,4 @@
+import {BackgroundWriter} from '../../../base/async/background-writer.js';
 import type {RecordedVolume, VolumeHistory, VolumeStep} from '../../contract/volumes/volume-history.js';
 
 /** A step with its time, in ms since the epoch. */
@@ -8,6 +9,8 @@ export interface TimedVolumeStep {
 
 /** Largest length of an error, in characters; longer ones are truncated. */
 const MAX_ERROR_LENGTH = 2048;
+/** Maximum number of steps that wait while the histories cannot be read; the oldest are dropped. */
+const MAX_WAITING = 100;
 
 /** Returns the histories of a pod's volumes after further steps, in the order in which the volumes were first seen. Pure. */
 export function mergeVolumeSteps(
@@ -54,8 +57,9 @@ function unmounted(
   step: Extract<VolumeStep, {readonly step: 'Unmounted' | 'UnmountFailed'}>,
   time: string,
 ): VolumeHistory {
+  if (!isMounted(history)) return history;
   if (step.step === 'UnmountFailed') return failed(history, step.error, time);
-  return isMounted(history) ? {...history, failures: 0, unmountedAt: time} : history;
+  return {...history, failures: 0, unmountedAt: time};
 }
 
 function failed(history: VolumeHistory, error: string, time: string): VolumeHistory {
@@ -86,40 +90,30 @@ export interface VolumeHistoryStorage {
 export class VolumeHistoryWriter {
   readonly #storage: VolumeHistoryStorage;
   #known: readonly VolumeHistory[] | undefined;
-  #steps: TimedVolumeStep[] = [];
-  #isFailing = false;
-  #writing: Promise<void> | undefined;
+  #steps: readonly TimedVolumeStep[] = [];
+  readonly #writer: BackgroundWriter;
 
   constructor(storage: VolumeHistoryStorage) {
     this.#storage = storage;
+    const write = async (): Promise<void> => this.#write();
+    this.#writer = new BackgroundWriter({write, onFailure: storage.onFailure});
   }
 
   add(step: TimedVolumeStep): void {
-    this.#steps.push(step);
-    this.#writing ??= this.#run();
+    this.#steps = [...this.#steps, step].slice(-MAX_WAITING);
+    this.#writer.wake();
   }
 
-  /** Resolves when all previous writes have succeeded or failed. */
+  /** Resolves when all is written or a retry has failed. */
   async flush(): Promise<void> {
-    await this.#writing;
+    await this.#writer.flush();
   }
 
-  /** Never rejects: what cannot be written is written with the next step. */
-  async #run(): Promise<void> {
-    // Steps of the same turn are written together.
-    await Promise.resolve();
-    while (this.#steps.length > 0) {
-      const steps = this.#steps;
-      this.#steps = [];
-      try {
-        this.#known = mergeVolumeSteps(this.#known ?? (await this.#storage.read()), steps);
-        await this.#storage.write(this.#known);
-        this.#isFailing = false;
-      } catch (error) {
-        if (!this.#isFailing) this.#storage.onFailure(error);
-        this.#isFailing = true;
-      }
-    }
-    this.#writing = undefined;
+  /** Writes the histories with the steps that wait. A step waits until the histories before it are known. */
+  async #write(): Promise<void> {
+    const before = this.#known ?? (await this.#storage.read());
+    this.#known = mergeVolumeSteps(before, this.#steps);
+    this.#steps = [];
+    await this.#storage.write(this.#known);
   }
 }

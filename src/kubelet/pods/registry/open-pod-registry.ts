@@ -18,6 +18,7 @@ import {
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
 import {createOnDemandDraManager} from '../../managers/dra/dra-node-manager.js';
 import {createOnDemandCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
+import {ProvisionedClaims} from '../../managers/volumes/provisioning/provisioned-claims.js';
 import {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
 import {withProvisionedClaims} from '../../managers/volumes/provisioning/with-provisioned-claims.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
@@ -95,6 +96,6 @@ function createCommandManagers({node, clock}: NodeAndRuntime, objects: ApiObject
   return new NodeManagerSet([
     createOnDemandDraManager({node, clock, objects: deviceObjects}),
     ...managers,
-    createOnDemandCsiManager({node, clock, objects}),
+    createOnDemandCsiManager({node, clock, objects, claims: new ProvisionedClaims(node.rootDir)}),
   ]);
 }

@@ -15,7 +15,7 @@ import {removeRunMarks} from './pod-runs.js';
 import type {PodHistoryStore, PodObserver} from './pod-registry-options.js';
 import type {PodRecord, PodStore} from './pod-store.js';
 import {nodeAtLocation, type PodSyncerFactory} from './pod-syncer-factory.js';
-import {recordUnmountOf} from '../sync/record-unmount.js';
+import {recordUnmountOf, type UnmountRecorder} from '../sync/record-unmount.js';
 
 /** Dependencies of PodRemover. */
 export interface PodRemoverOptions {
@@ -63,21 +63,25 @@ export class PodRemover {
     await syncer.terminate(gracePeriodSeconds, signal);
     await observer.containersStopped?.(podRef(record.pod));
     await syncer.removeFromRuntime();
-    await recordUnmountOf(syncer, async () => this.removeFromNode(record));
+    await this.removeFromNode(record, syncer);
     await history.flush();
     await this.forget(record);
   }
 
-  /** Removes the resources of a pod on the node, after those in the runtime. */
-  async removeFromNode(record: PodRecord): Promise<void> {
-    await this.#filesOf(record).removePod(record.pod);
+  /** Removes the resources of a pod on the node, after those in the runtime; the syncer records the unmount of its volumes. */
+  async removeFromNode(record: PodRecord, syncer: UnmountRecorder): Promise<void> {
+    await recordUnmountOf(syncer, async () => this.#filesOf(record).removePod(record.pod));
     await this.#options.provisioner?.reclaimOf(record.uid);
     await this.#removeCgroup(record);
   }
 
   /** Removes the volumes and the cgroup of a terminated pod; its logs and containers stay. Rejects with the signal's reason. */
-  async removeVolumesAndCgroup(record: PodRecord, signal?: AbortSignal): Promise<void> {
-    await this.#filesOf(record).removeVolumes(record.pod, signal);
+  async removeVolumesAndCgroup(
+    record: PodRecord,
+    syncer: UnmountRecorder,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await recordUnmountOf(syncer, async () => this.#filesOf(record).removeVolumes(record.pod, signal));
     await this.#removeCgroup(record);
   }
 

@@ -27,7 +27,6 @@ import type {PodRecord} from '../registry/pod-store.js';
 import type {SyncOptions} from '../sync/sync-options.js';
 import {createPreparationLimiter} from '../../managers/kuberuntime/limit-starts.js';
 import {computeSyncOutcome} from './compute-sync-outcome.js';
-import {recordUnmountOf} from '../sync/record-unmount.js';
 
 /** Dependencies of ManagedPodSyncHandler. */
 export interface ManagedPodSyncHandlerOptions {
@@ -230,9 +229,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     await syncer.syncTerminatedPod(status);
     const record = this.#own.get(podRef(pod).uid);
     if (record !== undefined)
-      await recordUnmountOf(syncer, async () => {
-        await this.#options.local.remover.removeVolumesAndCgroup(record, signal);
-      });
+      await this.#options.local.remover.removeVolumesAndCgroup(record, syncer, signal);
   }
 
   /** Reads the pod from the runtime, stores its status and resolves with it. Rejects with CriError. */

@@ -42,6 +42,8 @@ export const MESSAGES = {
   CreatedVolume: 'capacity_bytes 1 int64;volume_id 2 string;volume_context 3 map',
   DeleteVolumeRequest: 'volume_id 1 string;secrets 2 map',
   DeleteVolumeResponse: '',
+  ControllerExpandVolumeRequest: 'volume_id 1 string;capacity_range 2 CapacityRange;secrets 3 map;volume_capability 4 VolumeCapability',
+  ControllerExpandVolumeResponse: 'capacity_bytes 1 int64;node_expansion_required 2 bool',
   ControllerGetCapabilitiesRequest: '',
   ControllerGetCapabilitiesResponse: 'capabilities 1 []ControllerServiceCapability',
   ControllerServiceCapability: 'rpc 1 ControllerCapabilityRpc',
@@ -54,7 +56,7 @@ export const ENUMS = {
   Unit: 'UNKNOWN 0;BYTES 1;INODES 2',
   Type: 'UNKNOWN 0;STAGE_UNSTAGE_VOLUME 1;GET_VOLUME_STATS 2;EXPAND_VOLUME 3;VOLUME_CONDITION 4;SINGLE_NODE_MULTI_WRITER 5;VOLUME_MOUNT_GROUP 6',
   ServiceType: 'UNKNOWN 0;CONTROLLER_SERVICE 1;VOLUME_ACCESSIBILITY_CONSTRAINTS 2',
-  ControllerType: 'UNKNOWN 0;CREATE_DELETE_VOLUME 1;PUBLISH_UNPUBLISH_VOLUME 2',
+  ControllerType: 'UNKNOWN 0;CREATE_DELETE_VOLUME 1;PUBLISH_UNPUBLISH_VOLUME 2;EXPAND_VOLUME 9',
 } as const;
 
 export type MessageName = keyof typeof MESSAGES;

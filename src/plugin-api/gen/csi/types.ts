@@ -8,7 +8,7 @@ export type Type = 'UNKNOWN' | 'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EX
 
 export type ServiceType = 'UNKNOWN' | 'CONTROLLER_SERVICE' | 'VOLUME_ACCESSIBILITY_CONSTRAINTS';
 
-export type ControllerType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME';
+export type ControllerType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME' | 'EXPAND_VOLUME';
 
 /** Use of a volume: exactly one of block and mount is set. */
 export interface VolumeCapability {
@@ -213,6 +213,19 @@ export interface DeleteVolumeRequest {
 export interface DeleteVolumeResponse {
 }
 
+export interface ControllerExpandVolumeRequest {
+  readonly volumeId: string;
+  readonly capacityRange?: CapacityRange | undefined;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly volumeCapability?: VolumeCapability | undefined;
+}
+
+export interface ControllerExpandVolumeResponse {
+  readonly capacityBytes: bigint;
+  /** True if the volume must also be enlarged on the node, such as its file system. */
+  readonly nodeExpansionRequired: boolean;
+}
+
 export interface ControllerGetCapabilitiesRequest {
 }
 
@@ -270,6 +283,8 @@ export interface MessageTypes {
   readonly CreatedVolume: CreatedVolume;
   readonly DeleteVolumeRequest: DeleteVolumeRequest;
   readonly DeleteVolumeResponse: DeleteVolumeResponse;
+  readonly ControllerExpandVolumeRequest: ControllerExpandVolumeRequest;
+  readonly ControllerExpandVolumeResponse: ControllerExpandVolumeResponse;
   readonly ControllerGetCapabilitiesRequest: ControllerGetCapabilitiesRequest;
   readonly ControllerGetCapabilitiesResponse: ControllerGetCapabilitiesResponse;
   readonly ControllerServiceCapability: ControllerServiceCapability;

@@ -148,10 +148,24 @@ test('idsPerUserNamespace is the length of new mappings, which overlap no older 
     containerId: 0,
     length: 4 * BLOCK,
   });
-  const huge = {...node, idsPerUserNamespace: 2 ** 31};
-  expect((await plannedUserNamespace(huge, await pod('u3'))).hostId).toBe(2 ** 31);
+  const huge = {...node, idsPerUserNamespace: 3 * 2 ** 29};
+  expect((await plannedUserNamespace(huge, await pod('u3'))).hostId).toBe(3 * 2 ** 29);
   await allocateUserNamespace(huge, await pod('u3'), () => 0);
   await expect(allocateUserNamespace(huge, await pod('u4'), () => 0)).rejects.toThrow(
     'could not find an empty slot',
   );
+});
+
+test('no block of IDs contains the ID that is none, 2^32 - 1', async () => {
+  const {node, pod} = await createTestbed();
+  const quarters = {...node, idsPerUserNamespace: 2 ** 30};
+  const hostIds = [];
+  for (const uid of ['u1', 'u2']) {
+    const {hostId} = await allocateUserNamespace(quarters, await pod(uid), () => 0);
+    hostIds.push(hostId);
+  }
+  expect(hostIds).toEqual([2 ** 30, 2 ** 31]);
+  await expect(allocateUserNamespace(quarters, await pod('u3'), () => 0)).rejects.toMatchObject({
+    hint: expect.stringMatching(/^2 pods with hostUsers: false/) as string,
+  });
 });

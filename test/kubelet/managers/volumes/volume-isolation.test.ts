@@ -3,10 +3,11 @@ import {SystemError} from '../../../../src/base/errors.js';
 import type {MountedVolume} from '../../../../src/kubelet/contract/pod-filesystem.js';
 import type {CsiVolumes} from '../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {mountVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
+import type {VolumeHost} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {VolumeOperations} from '../../../../src/kubelet/managers/volumes/volume-operations.js';
 import {until} from '../../../base/until.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import {aNode} from './claim-fixtures.js';
+import {aClaimPod, aNode} from './claim-fixtures.js';
 import {aHost, aPodWith} from './volume-fixtures.js';
 
 const {signal} = new AbortController();
@@ -152,4 +153,36 @@ test('a volume that its driver mounted with a SELinux label keeps it', async () 
   const labeled = {...host, csi: {...host.csi, hasMountLabel: () => true}};
   const {volumes} = await mountVolumes(aPodWith([inline('v')]), labeled, signal);
   expect(volumes.get('v')).toMatchObject({keepsLabels: true});
+});
+
+test('an attempt whose expansion fails is one failure in the history of the volume', async () => {
+  const {clock, host} = await aCsiHost({pv: async () => undefined});
+  const steps: string[] = [];
+  let expansions = 0;
+  const expand = async (): Promise<boolean> => {
+    expansions += 1;
+    return expansions > 3 ? true : fail(signal).then(() => false);
+  };
+  const csi: CsiVolumes = {...host.csi, expand};
+  const volume = {
+    metadata: {name: 'pv'},
+    spec: {
+      csi: {driver: 'd', volumeHandle: 'h'},
+      capacity: {storage: '2Gi'},
+      claimRef: {namespace: 'default', name: 'c'},
+    },
+  };
+  const objects = {
+    ...host.objects,
+    claimedVolume: () => ({volume, readOnly: false, isOnNode: true, claimSize: '1Gi'}),
+  };
+  const onVolume: NonNullable<VolumeHost['onVolume']> = ({step}) => void steps.push(step);
+  const expanding = {...host, objects, csi, onVolume};
+  const mounted = new Map<string, MountedVolume>();
+  const operations = new VolumeOperations(clock);
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await mountVolumes(aClaimPod(), {...expanding, operations}, signal, mounted).catch(() => undefined);
+    await clock.advance(60_000);
+  }
+  expect(steps).toEqual(['Failed', 'Failed', 'Failed', 'Mounted']);
 });

@@ -42,6 +42,11 @@ test.each<readonly [string, readonly VolumeStep[], Partial<VolumeHistory>]>([
     [MOUNTED, {step: 'UnmountFailed', error: 'busy'}],
     {failures: 1, lastError: 'busy', mountedAt: timeOf(0)},
   ],
+  [
+    'a failed unmount of what is not mounted',
+    [FAILED, {step: 'UnmountFailed', error: 'busy'}],
+    {failures: 1, lastError: 'no route'},
+  ],
 ])('the history of %s follows from its steps', (_title, steps, expected) => {
   expect(merge(...steps)).toMatchObject([{...VOLUME, ...expected}]);
 });
@@ -79,4 +84,30 @@ test('a writer reads once, writes what arrives together, and goes on after a fai
   isFull = false;
   await add(1);
   expect({reads, written, failures: failures.length}).toEqual({reads: 1, written: [3, 6], failures: 1});
+});
+
+test('no step is lost when the histories cannot be read, or their write fails', async () => {
+  const written: number[] = [];
+  const failing = new Set(['read', 'write']);
+  const failOnce = (what: string): void => {
+    if (failing.delete(what)) throw new Error(what);
+  };
+  const writer = new VolumeHistoryWriter({
+    read: async () => {
+      failOnce('read');
+      return merge(FAILED);
+    },
+    write: async ([history]) => {
+      failOnce('write');
+      written.push(history?.totalFailures ?? 0);
+    },
+    onFailure: () => undefined,
+  });
+  writer.add({at: START, step: FAILED});
+  await writer.flush();
+  expect(written).toEqual([]);
+  await writer.flush();
+  expect(written).toEqual([2]);
+  await writer.flush();
+  expect(written).toEqual([2]);
 });

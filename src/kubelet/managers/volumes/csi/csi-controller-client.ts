@@ -5,6 +5,8 @@ import type {MessageTypes} from '../../../../plugin-api/gen/csi/types.js';
 import type {
   CreatedCsiVolume,
   CsiVolumeToDelete,
+  CsiVolumeToExpand,
+  ExpandedCsiVolume,
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
 import {TIMEOUT_MS, toCallError} from './csi-driver-client.js';
@@ -68,6 +70,46 @@ export async function deleteVolume(
     throw toCallError(error, Object.values(secrets));
   } finally {
     controller.close();
+  }
+}
+
+/**
+ * Has the driver at a socket enlarge a volume (external-resizer). A driver without a part of a controller leaves all to the node.
+ * Rejects with CsiCallError, with SystemError if it can enlarge no volumes, and with the signal's reason.
+ */
+export async function expandVolume(
+  endpoint: string,
+  volume: CsiVolumeToExpand,
+  secrets: Secrets,
+  signal: AbortSignal,
+): Promise<ExpandedCsiVolume> {
+  const {handle, requiredBytes, driver} = volume;
+  const options = {signal, timeoutMs: TIMEOUT_MS};
+  const controller = connectCsiController(endpoint);
+  const node = connectCsiNode(endpoint);
+  try {
+    const {capabilities} = await controller.controllerGetCapabilities({}, options);
+    if (!capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME')) {
+      const ofNode = await node.nodeGetCapabilities({}, options);
+      if (ofNode.capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME'))
+        return {bytes: requiredBytes, needsNode: true};
+      throw new SystemError(`the CSI driver ${JSON.stringify(driver)} cannot enlarge volumes`);
+    }
+    const expanded = await controller.controllerExpandVolume(
+      {
+        ...{volumeId: handle, capacityRange: {requiredBytes}, secrets},
+        volumeCapability: volumeCapability(volume, new Set(), undefined),
+      },
+      options,
+    );
+    return {bytes: expanded.capacityBytes, needsNode: expanded.nodeExpansionRequired};
+  } catch (error) {
+    signal.throwIfAborted();
+    rethrowUnexpected(error);
+    throw error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
+  } finally {
+    controller.close();
+    node.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import {compareQuantities} from '../../../../api/quantity.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
 import type {OnDemandCsiOptions, OnDemandCsiVolumes} from './on-demand-csi.js';
@@ -60,14 +61,20 @@ export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManag
       isAttaching: () => false,
       exceedsLimit: async () => false,
       hasMountLabel: () => false,
-      expand: async () => true,
+      expand: async (volume, options) => {
+        const {size, claimSize = size} = volume.expansion ?? {};
+        if (size === undefined || claimSize === undefined) return true;
+        return compareQuantities(claimSize, size) >= 0 || (await (await open()).expand(volume, options));
+      },
       measure: async (...call) => await (await open()).measure(...call),
-      unmountPod: async (podDir, ...rest) => {
+      unmountPod: async (podDir, uid, signal) => {
         // Most pods have none, and need not wait for the code of drivers.
-        if ((await listPodCsiVolumes(podDir)).length > 0) await (await open()).unmountPod(podDir, ...rest);
+        if ((await listPodCsiVolumes(podDir)).length > 0)
+          await (await open()).unmountPod(podDir, uid, signal);
       },
       isRegistered: async (driver) => await (await open()).isRegistered(driver),
       createVolume: async (...call) => await (await open()).createVolume(...call),
+      expandVolume: async (...call) => await (await open()).expandVolume(...call),
       deleteVolume: async (...call) => {
         await (await open()).deleteVolume(...call);
       },

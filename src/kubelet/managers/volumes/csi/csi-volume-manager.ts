@@ -8,6 +8,8 @@ import type {
   CsiVolume,
   CsiVolumes,
   CsiVolumeToDelete,
+  CsiVolumeToExpand,
+  ExpandedCsiVolume,
   ExpandOptions,
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
@@ -17,7 +19,7 @@ import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
-import {createVolume, deleteVolume} from './csi-controller-client.js';
+import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {updatePeriodMs} from './limits/allocatable-updates.js';
@@ -126,14 +128,20 @@ export class CsiVolumeManager implements CsiVolumes {
     return await measureVolume({path, dataDir}, drivers);
   }
 
-  async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
+  async unmountPod(
+    podDir: string,
+    uid: string,
+    signal?: AbortSignal,
+    isWanted: () => boolean = () => false,
+  ): Promise<void> {
+    const during = {signal, isWanted};
     const volumes = await listPodCsiVolumes(podDir);
     // A driver that hangs does not delay the volumes of others.
     const results = await Promise.allSettled(
       volumes.map(({path, blockName}) =>
         blockName === undefined
-          ? this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), signal)
-          : this.#untilDone(blockName, () => this.#unmapBlock(blockName, uid, signal), signal),
+          ? this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), during)
+          : this.#untilDone(blockName, () => this.#unmapBlock(blockName, uid, signal), during),
       ),
     );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -150,6 +158,13 @@ export class CsiVolumeManager implements CsiVolumes {
     const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
     const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, signal);
     return await createVolume(endpoint, volume, secrets, signal);
+  }
+
+  async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'ControllerExpandVolume');
+    const secrets = await readSecret(cluster, 'controller expand secret', volume.secret, signal);
+    return await expandVolume(endpoint, volume, secrets, signal);
   }
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
@@ -212,15 +227,19 @@ export class CsiVolumeManager implements CsiVolumes {
     );
   }
 
-  /** Does the work of unmounting a volume of a pod, again after failures for a limited time. `volume` is its name in the log. */
+  /**
+   * Does the work of unmounting a volume of a pod, again after failures for a limited time. `volume` is its name in the log.
+   * Rejects with SystemError before the next attempt if the pod is wanted.
+   */
   async #untilDone(
     volume: string,
     work: () => Promise<void>,
-    signal: AbortSignal | undefined,
+    {signal, isWanted}: {readonly signal: AbortSignal | undefined; readonly isWanted: () => boolean},
   ): Promise<void> {
     const {clock, logger} = this.#services;
     const startedAt = clock.monotonic();
-    for (let delayMs = nextRetryDelay(0); ; delayMs = nextRetryDelay(delayMs))
+    for (let delayMs = nextRetryDelay(0); ; delayMs = nextRetryDelay(delayMs)) {
+      if (isWanted()) throw new SystemError('a pod with this UID uses its volumes');
       try {
         await work();
         return;
@@ -232,6 +251,7 @@ export class CsiVolumeManager implements CsiVolumes {
         logger.forFile('csi-volume-manager.ts').error(error, 'UnmountVolume.TearDown failed', fields);
         await pause(clock, delayMs, signal);
       }
+    }
   }
 
   /** Unmaps a block volume of a pod (UnmapVolume). */

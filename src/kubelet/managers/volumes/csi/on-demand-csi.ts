@@ -11,8 +11,12 @@ import type {
   CsiVolume,
   CsiVolumes,
   CsiVolumeToDelete,
+  CsiVolumeToExpand,
+  ExpandedCsiVolume,
+  ExpandOptions,
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
+import type {CsiClaims} from '../../../contract/volumes/csi-cluster.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import {createManifestCsi} from './manifest-csi.js';
@@ -29,6 +33,8 @@ export interface OnDemandCsiOptions {
   readonly clock: Clock;
   /** Objects with the CSIDrivers and Secrets. */
   readonly objects: ApiObjects;
+  /** Claims whose volumes kcri has had created. */
+  readonly claims: CsiClaims;
 }
 
 type OpenCsi = Pick<RunningCsi, 'drivers' | 'volumes'> & {readonly staged: StagedVolumes};
@@ -36,7 +42,14 @@ type OpenCsi = Pick<RunningCsi, 'drivers' | 'volumes'> & {readonly staged: Stage
 /** Calls of drivers that a command makes. */
 type OnDemandCalls = Pick<
   CsiVolumes,
-  'mount' | 'measure' | 'unmountPod' | 'isRegistered' | 'createVolume' | 'deleteVolume'
+  | 'mount'
+  | 'expand'
+  | 'measure'
+  | 'unmountPod'
+  | 'isRegistered'
+  | 'createVolume'
+  | 'expandVolume'
+  | 'deleteVolume'
 >;
 
 /**
@@ -54,6 +67,10 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
     await this.#open(async ({volumes}) => {
       await volumes.mount(volume, signal, onStaged);
     });
+  }
+
+  async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
+    return await this.#open(async ({volumes}) => await volumes.expand(volume, options));
   }
 
   async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
@@ -81,6 +98,10 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
     return await this.#open(async ({volumes}) => await volumes.createVolume(volume, signal));
   }
 
+  async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
+    return await this.#open(async ({volumes}) => await volumes.expandVolume(volume, signal));
+  }
+
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
     await this.#open(async ({volumes}) => {
       await volumes.deleteVolume(volume, signal);
@@ -89,9 +110,9 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
 
   /** Calls `work` with the drivers that can be found now. */
   async #open<T>(work: (csi: OpenCsi) => Promise<T>): Promise<T> {
-    const {node, clock, objects} = this.#options;
+    const {node, clock, objects, claims} = this.#options;
     const end = new AbortController();
-    const services = {node, clock, logger: SILENT_LOGGER, csiCluster: createManifestCsi(objects)};
+    const services = {node, clock, logger: SILENT_LOGGER, csiCluster: createManifestCsi(objects, claims)};
     const csi = createCsi({...services, metrics: NO_METRICS, nodeStatusChanged: () => undefined}, end.signal);
     try {
       await csi.staged.findUsers();

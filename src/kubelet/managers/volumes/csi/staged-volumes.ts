@@ -65,12 +65,17 @@ export class StagedVolumes {
     this.#options = options;
   }
 
-  /** Finds the volumes that an earlier process has left, and releases those without a pod. Failures are logged. */
+  /**
+   * Finds the volumes that an earlier process has left, and releases those without a pod. Failures of single volumes are logged.
+   * Rejects with SystemError if directories cannot be listed: volumes that are in use must not be unstaged.
+   */
   async restore(): Promise<void> {
     const {node, logger} = this.#options;
     const log = logger.forFile('staged-volumes.ts');
     await this.findUsers();
-    await removeUnidentified(node);
+    await removeUnidentified(node, (error, directory) => {
+      log.error(error, 'Failed to remove the directory of a CSI volume without an identity', {directory});
+    });
     for (const name of await listNames(blocksDir(node))) {
       const key = await this.#readBlock(name);
       if (key !== undefined) this.#releaseUnused(key);

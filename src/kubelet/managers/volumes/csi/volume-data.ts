@@ -33,21 +33,33 @@ const MOST_BYTES = 64 * 1024;
 
 /**
  * Writes the identity of a volume into its directory, with sorted keys and a final newline. It is never half of one, since a
- * volume with a damaged identity cannot be unmounted. Rejects with SystemError.
+ * volume with a damaged identity cannot be unmounted. A file that is equal stays: some volumes are published at each sync. Rejects
+ * with SystemError.
  */
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   const path = join(directory, VOLUME_DATA);
   const sorted = Object.fromEntries(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const text = `${JSON.stringify(sorted)}\n`;
+  const known = await readBytes(path).catch(ignoreExpected);
+  if (known?.toString() === text) return;
   await withFileErrors('writing', path, () => writeFileAtomicWithFileSync(path, text, 0o644));
+}
+
+/** Ignores that a file cannot be read. */
+function ignoreExpected(error: unknown): undefined {
+  rethrowUnexpected(error);
 }
 
 /** Reads the identity of the volume in a directory; undefined without a file. Rejects with SystemError if it is damaged. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const path = join(directory, VOLUME_DATA);
-  const read = async (): Promise<Buffer> => readBoundedFile(path, {mostBytes: MOST_BYTES});
-  const bytes = await withFileErrors('reading', path, () => ifPresent(read));
+  const bytes = await readBytes(path);
   return bytes && parse(path, bytes.toString());
+}
+
+async function readBytes(path: string): Promise<Buffer | undefined> {
+  const read = async (): Promise<Buffer> => readBoundedFile(path, {mostBytes: MOST_BYTES});
+  return await withFileErrors('reading', path, () => ifPresent(read));
 }
 
 /** Lists the CSI volumes in the directory of a pod. Rejects with SystemError. */

@@ -5,6 +5,7 @@ import {usedVolumes} from '../../../../api/used-volumes.js';
 import {claimsDir} from '../../../contract/node-facts.js';
 import {matchVolumes, type MatchedVolume} from './match-volumes.js';
 import type {NodeVolume, VolumePod, VolumeState} from './node-volume.js';
+import {indexRoot, type RootIndex} from './root-index.js';
 import type {PodVolumeFact, StagedVolumeFact, VolumeFacts} from './volume-facts.js';
 import {volumeFailures} from './volume-failures.js';
 import {claimOf, isClaim, isDirectoryKind, kindOfPlugin, kindOfVolume} from './volume-kinds.js';
@@ -18,26 +19,29 @@ export interface VolumeInputs {
   readonly knowsAllPods: (facts: VolumeFacts) => boolean;
 }
 
+/** Kinds that are mounted in the directory of a pod. */
+const MOUNTED: ReadonlySet<string> = new Set(['csi', 'local', 'nfs']);
+
 /** Returns the volumes of pods in the order of the pods, then those of unknown pods, and those that no pod has. Pure. */
 export function computeVolumes(inputs: VolumeInputs): readonly NodeVolume[] {
   const {facts, pods, knowsAllPods} = inputs;
   const known = new Set(pods.map(({uid}) => uid));
-  const ofPods = pods.flatMap((pod) => volumesOfPod(pod, facts));
-  const ofUnknown = facts.flatMap((root) =>
-    root.pods
+  const roots = facts.map(indexRoot);
+  const rootOf = ({uid}: VolumePod): RootIndex | undefined => roots.find(({hasPod}) => hasPod(uid));
+  const ofPods = pods.flatMap((pod) => volumesOfPod(pod, rootOf(pod)));
+  const ofUnknown = roots.flatMap((root) => {
+    const isOrphaned = knowsAllPods(root.facts);
+    return root.facts.pods
       .filter(({uid}) => !known.has(uid))
-      .map((fact) => unknownPodVolume(fact, root, knowsAllPods(root))),
-  );
+      .map((fact) => unknownPodVolume(fact, root, isOrphaned));
+  });
   const volumes = [...ofPods, ...ofUnknown];
-  return [...volumes, ...facts.flatMap((root) => volumesWithoutPod(root, volumes))];
+  return [...volumes, ...roots.flatMap((root) => volumesWithoutPod(root, volumes))];
 }
 
-function volumesOfPod(pod: VolumePod, facts: readonly VolumeFacts[]): readonly NodeVolume[] {
-  const roots = facts.filter(({uids}) => uids.includes(pod.uid));
-  const root = roots[0];
-  const found = root?.pods.filter(({uid}) => uid === pod.uid) ?? [];
-  const provisioned = new Map(root?.provisioned.map(({claim, name}) => [claim, name]));
-  return matchVolumes(pod, found, provisioned).flatMap((matched) => {
+function volumesOfPod(pod: VolumePod, root: RootIndex | undefined): readonly NodeVolume[] {
+  const found = root?.volumesOf(pod.uid) ?? [];
+  return matchVolumes(pod, found, root?.provisionedNames ?? new Map()).flatMap((matched) => {
     const {fact, volume} = matched;
     if (fact !== undefined) return foundVolume(pod, {...matched, fact}, root);
     return volume === undefined ? [] : specVolume(pod, volume, root);
@@ -48,9 +52,9 @@ function volumesOfPod(pod: VolumePod, facts: readonly VolumeFacts[]): readonly N
 function foundVolume(
   pod: VolumePod,
   {fact, volume}: MatchedVolume & {readonly fact: PodVolumeFact},
-  root: VolumeFacts | undefined,
+  root: RootIndex | undefined,
 ): NodeVolume {
-  const staged = root?.staged.find((each) => isStagedFor(each, fact));
+  const staged = root?.stagedFor(fact);
   const name = volume?.name ?? fact.name;
   const state = stateOf(fact, staged);
   const failure = causeOf(pod, new Set([name, fact.name]));
@@ -66,35 +70,56 @@ function foundVolume(
 }
 
 /** Returns a volume of the spec without a directory; none for a pod that has ended, since its volumes are unmounted. */
-function specVolume(known: VolumePod, volume: Volume, root: VolumeFacts | undefined): readonly NodeVolume[] {
+function specVolume(known: VolumePod, volume: Volume, root: RootIndex | undefined): readonly NodeVolume[] {
   const {uid, namespace, name, pod} = known;
   if (pod === undefined || hasEnded(pod.status?.phase)) return [];
-  const kind = kindOfVolume(volume);
-  const claim = isClaim(kind) ? claimOf(known, volume) : undefined;
-  const common = {pod: {uid, namespace, name}, name: volume.name, driver: volume.csi?.driver, claim};
   const isUsed = usedVolumes(pod).some((used) => used.name === volume.name);
   const state = isUsed ? specState(known, volume, root) : ({state: 'unused'} as const);
-  if (root !== undefined && claim !== undefined && root.claims.includes(claim))
-    return [{...common, kind: 'claim', isBlock: false, path: `${claimsDir(root)}/${claim}`, ...state}];
-  return [{...common, kind, isBlock: false, path: volume.hostPath?.path, ...state}];
+  const common = {pod: {uid, namespace, name}, name: volume.name, isBlock: false};
+  if (isClaim(kindOfVolume(volume)))
+    return [{...common, ...locateClaim(claimOf(known, volume), volume, root), ...state}];
+  const {csi, hostPath} = volume;
+  return [{...common, kind: kindOfVolume(volume), driver: csi?.driver, path: hostPath?.path, ...state}];
+}
+
+/** Returns what is known about a claim without a directory of its pod. */
+function locateClaim(
+  claim: string,
+  volume: Volume,
+  root: RootIndex | undefined,
+): Pick<NodeVolume, 'kind' | 'claim' | 'path' | 'driver' | 'handle' | 'persistentVolume'> {
+  if (root?.hasClaim(claim) === true)
+    return {claim, kind: 'claim', path: `${claimsDir(root.facts)}/${claim}`};
+  const made = root?.provisioned(root.provisionedNames.get(claim) ?? '');
+  if (made === undefined) return {claim, kind: kindOfVolume(volume)};
+  return {claim, kind: 'csi', driver: made.driver, handle: made.handle, persistentVolume: made.name};
 }
 
 /** Returns the state of a used volume without a directory of its own. */
 function specState(
   known: VolumePod,
   volume: Volume,
-  root: VolumeFacts | undefined,
+  root: RootIndex | undefined,
 ): Pick<NodeVolume, 'state' | 'message'> {
   const isStarted = known.pod !== undefined && hasStarted(known.pod);
-  if (isStarted && root !== undefined && isDirectoryKind(kindOfVolume(volume)))
+  if (isStarted && root !== undefined && hasDirectory(known, volume, root))
     return {state: 'error', message: 'its directory does not exist'};
   if (isStarted) return {state: 'mounted'};
   const message = causeOf(known, new Set([volume.name]));
   return message === undefined ? {state: 'pending'} : {state: 'error', message};
 }
 
-function unknownPodVolume(fact: PodVolumeFact, root: VolumeFacts, isOrphaned: boolean): NodeVolume {
-  const staged = root.staged.find((each) => isStagedFor(each, fact));
+/** Reports whether a mounted volume has a directory of its pod; a claim, as far as that is known. */
+function hasDirectory(known: VolumePod, volume: Volume, root: RootIndex): boolean {
+  const kind = kindOfVolume(volume);
+  if (!isClaim(kind)) return isDirectoryKind(kind) || MOUNTED.has(kind);
+  if (root.provisionedNames.has(claimOf(known, volume))) return true;
+  const [plugin = ''] = (known.histories.find(({name}) => name === volume.name)?.plugin ?? '').split(':');
+  return MOUNTED.has(kindOfPlugin(plugin));
+}
+
+function unknownPodVolume(fact: PodVolumeFact, root: RootIndex, isOrphaned: boolean): NodeVolume {
+  const staged = root.stagedFor(fact);
   const state = fact.damage === undefined ? stateOf(fact, staged) : 'error';
   return {
     pod: {uid: fact.uid},
@@ -113,9 +138,9 @@ type FactFields = Pick<
 function volumeFields(
   {plugin, name, path, isBlock, mount, data}: PodVolumeFact,
   staged: StagedVolumeFact | undefined,
-  root: VolumeFacts | undefined,
+  root: RootIndex | undefined,
 ): FactFields {
-  const provisioned = root?.provisioned.find((each) => each.name === name);
+  const provisioned = root?.provisioned(name);
   const kind = kindOfPlugin(plugin);
   const isPersistent =
     provisioned !== undefined || isBlock || kind === 'local' || data?.volumeLifecycleMode === 'Persistent';
@@ -143,24 +168,6 @@ function stateOf({plugin, isBlock, mount, isComplete}: PodVolumeFact, staged: un
   return staged === undefined || isBlock ? 'pending' : 'staged';
 }
 
-function isStagedFor(staged: StagedVolumeFact, fact: PodVolumeFact): boolean {
-  if (staged.plugin !== fact.plugin) return false;
-  if (staged.name !== undefined) return staged.name === fact.name;
-  if (fact.isBlock || fact.data === undefined)
-    return staged.mount !== undefined && isSameDevice(staged, fact);
-  const {driverName, volumeHandle, volumeLifecycleMode} = fact.data;
-  return (
-    volumeLifecycleMode !== 'Ephemeral' &&
-    staged.data?.driverName === driverName &&
-    staged.data.volumeHandle === volumeHandle
-  );
-}
-
-/** Reports whether a volume of a pod is a bind mount of one for all pods. */
-function isSameDevice({mount}: StagedVolumeFact, fact: PodVolumeFact): boolean {
-  return fact.mount !== undefined && mount?.device === fact.mount.device;
-}
-
 /** Returns why a volume is not mounted; undefined if that is not known. */
 function causeOf({events, histories}: VolumePod, names: ReadonlySet<string>): string | undefined {
   const history = histories.find(({name, volume}) => names.has(name) || names.has(volume));
@@ -182,17 +189,16 @@ function hasStarted({status = {}}: Pod): boolean {
 }
 
 /** Returns staged volumes and volumes of claims that none of the volumes is. */
-function volumesWithoutPod(root: VolumeFacts, volumes: readonly NodeVolume[]): readonly NodeVolume[] {
+function volumesWithoutPod(root: RootIndex, volumes: readonly NodeVolume[]): readonly NodeVolume[] {
   const stagingPaths = new Set(volumes.map(({stagingPath}) => stagingPath));
   const claims = new Set(volumes.map(({claim}) => claim));
   const common = {pod: undefined, isBlock: false};
-  const staged = root.staged
+  const {facts} = root;
+  const staged = facts.staged
     .filter(({path}) => !stagingPaths.has(path))
     .map((each): NodeVolume => {
       const {path, plugin, mount, data, damage} = each;
-      const made = root.provisioned.find(
-        (one) => one.handle !== undefined && one.handle === data?.volumeHandle,
-      );
+      const made = root.provisionedFor(each);
       const name = each.name ?? made?.name;
       return {
         ...{...common, kind: kindOfPlugin(plugin), name: name ?? data?.volumeHandle ?? path, mount},
@@ -202,16 +208,16 @@ function volumesWithoutPod(root: VolumeFacts, volumes: readonly NodeVolume[]): r
       };
     });
   const taken = new Set([...volumes, ...staged].map(({persistentVolume}) => persistentVolume));
-  const made = root.provisioned
+  const made = facts.provisioned
     .filter(({name}) => !taken.has(name))
     .map(({name, claim, driver, handle}): NodeVolume => ({
       ...{...common, kind: 'csi', name, driver, handle, persistentVolume: name, claim, state: 'unused'},
     }));
-  const directories = root.claims
+  const directories = facts.claims
     .filter((claim) => !claims.has(claim))
     .map((claim): NodeVolume => ({
       ...{...common, kind: 'claim', name: claim.slice(claim.indexOf('/') + 1), claim, state: 'unused'},
-      path: `${claimsDir(root)}/${claim}`,
+      path: `${claimsDir(facts)}/${claim}`,
     }));
   return [...staged, ...made, ...directories];
 }

@@ -1,14 +1,15 @@
-import {spawn} from 'node:child_process';
-import {once} from 'node:events';
+import {setMaxListeners} from 'node:events';
 import {readFile, stat, statfs} from 'node:fs/promises';
-import {Socket} from 'node:net';
+import {abortable} from '../../../../base/async/abortable.js';
+import {anySignal} from '../../../../base/async/any-signal.js';
+import {createDeadline} from '../../../../base/async/deadline.js';
 import {forEachLimit} from '../../../../base/async/for-each-limit.js';
-import {finishesWithin} from '../../../../base/async/deadline.js';
 import type {Clock} from '../../../../base/clock.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import {treeUsage} from '../../../../base/fs/disk-usage.js';
 import {deviceNumbers} from '../../../../base/fs/device-numbers.js';
 import {mayHang} from '../../../../base/fs/file-system-kinds.js';
+import {runAbandonable} from '../../../../base/host/run-abandonable.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import type {NodeVolume} from './node-volume.js';
 import type {MountFact} from './volume-facts.js';
@@ -31,8 +32,9 @@ export interface UsageReader {
   /** Reads a file system of this machine. */
   fileSystem(path: string): Promise<NodeVolumeUsage>;
   /** Reads a file system that may hang, in another process, which a thread that waits forever does not keep from exiting. */
-  remoteFileSystem(path: string): Promise<NodeVolumeUsage>;
-  directory(path: string): Promise<NodeVolumeUsage>;
+  remoteFileSystem(path: string, signal: AbortSignal): Promise<NodeVolumeUsage>;
+  /** Walks through a directory until the signal aborts. */
+  directory(path: string, signal: AbortSignal): Promise<NodeVolumeUsage>;
   /** Reads the size of a block device. */
   device(path: string): Promise<NodeVolumeUsage>;
 }
@@ -49,58 +51,87 @@ export interface MeasureOptions {
 /** Volumes that are measured at once, and time for each, in ms. */
 const AT_ONCE = 16;
 const TIMEOUT_MS = 1000;
+/** Directories that are walked through at once: each walk keeps a thread of this process busy. */
+const WALKS_AT_ONCE = 2;
+/** Time for all walks, in ms. */
+const WALKS_TIMEOUT_MS = 10_000;
 const MOST_ENTRIES = 100_000;
 
+/** How a volume is measured. */
+interface Measurement {
+  readonly volume: NodeVolume;
+  readonly read: (signal: AbortSignal) => Promise<NodeVolumeUsage>;
+  /** Whether no answer is a failure of the volume. */
+  readonly mayHang: boolean;
+  readonly isWalk: boolean;
+}
+
 /**
- * Measures the volumes that are mounted; as in a kubelet, hostPath volumes are not. A file system that does not answer within a
- * second has an error in place of its usage. Rejects with the signal's reason.
+ * Measures the volumes that are mounted; as in a kubelet, hostPath volumes are not. A file system that may hang and does not
+ * answer within a second has an error in place of its usage. The usage of a directory with too many files to count them in a second
+ * is unknown, like that of any after ten. Rejects with the signal's reason.
  */
 export async function measureVolumes(
   volumes: readonly NodeVolume[],
   options: MeasureOptions,
 ): Promise<ReadonlyMap<NodeVolume, MeasuredUsage>> {
+  const {clock, signal, mounts, reader = SYSTEM} = options;
+  const remote = mounts.filter(({fileSystem}) => mayHang(fileSystem));
+  const all = volumes.flatMap((volume) => measurementOf(volume, remote, reader) ?? []);
   const measured = new Map<NodeVolume, MeasuredUsage>();
-  const remote = options.mounts.filter(({fileSystem}) => mayHang(fileSystem));
-  await forEachLimit(volumes, AT_ONCE, async (volume) => {
-    options.signal.throwIfAborted();
-    const read = readerOf(volume, remote, options.reader ?? SYSTEM);
-    if (read !== undefined) measured.set(volume, await readInTime(read, options));
-  });
+  const measure = async (one: Measurement, until: AbortSignal): Promise<void> => {
+    const usage = await readInTime(one, clock, until);
+    signal.throwIfAborted();
+    if (usage !== undefined) measured.set(one.volume, usage);
+  };
+  using deadline = createDeadline(clock, WALKS_TIMEOUT_MS);
+  using walking = anySignal(signal, deadline.signal);
+  using reading = anySignal(signal);
+  // Each volume listens.
+  setMaxListeners(0, walking.signal, reading.signal);
+  const walks = all.filter(({isWalk}) => isWalk);
+  const others = all.filter(({isWalk}) => !isWalk);
+  await Promise.all([
+    forEachLimit(others, AT_ONCE, async (one) => measure(one, reading.signal)),
+    forEachLimit(walks, WALKS_AT_ONCE, async (one) => measure(one, walking.signal)),
+  ]);
   return measured;
 }
 
 /** Returns how a volume is measured; undefined if it is not. */
-function readerOf(
-  {kind, path, isBlock, mount, pod}: NodeVolume,
+function measurementOf(
+  volume: NodeVolume,
   remote: MeasureOptions['mounts'],
   reader: UsageReader,
-): (() => Promise<NodeVolumeUsage>) | undefined {
-  if (isBlock) return mount === undefined ? undefined : async () => reader.device(mount.path);
+): Measurement | undefined {
+  const {kind, path, isBlock, mount, pod} = volume;
+  const local = {volume, mayHang: false, isWalk: false};
+  if (isBlock) return mount === undefined ? undefined : {...local, read: () => reader.device(mount.path)};
   if (mount !== undefined && (pod === undefined || mount.path === path))
-    return async () =>
-      mayHang(mount.fileSystem) ? reader.remoteFileSystem(mount.path) : reader.fileSystem(mount.path);
+    return mayHang(mount.fileSystem)
+      ? {...local, mayHang: true, read: (signal) => reader.remoteFileSystem(mount.path, signal)}
+      : {...local, read: () => reader.fileSystem(mount.path)};
   const isDirectory = isDirectoryKind(kind) || kind === 'claim';
   // A walk through a directory must not reach a file system that hangs.
   if (!isDirectory || path === undefined || remote.some((each) => each.path.startsWith(`${path}/`)))
     return undefined;
-  return async () => reader.directory(path);
+  return {...local, isWalk: true, read: (signal) => reader.directory(path, signal)};
 }
 
+/** Returns the usage or the error of a volume; undefined if the signal aborts, or if reading took too long for no known reason. */
 async function readInTime(
-  read: () => Promise<NodeVolumeUsage>,
-  {clock, signal}: Pick<MeasureOptions, 'clock' | 'signal'>,
-): Promise<MeasuredUsage> {
-  const work = attempt(read);
-  return (await finishesWithin(work, TIMEOUT_MS, clock, signal))
-    ? await work
-    : {error: `it did not answer within ${TIMEOUT_MS / 1000}s`};
-}
-
-/** Never rejects, except with programming errors: nobody waits for what takes too long. */
-async function attempt(read: () => Promise<NodeVolumeUsage>): Promise<MeasuredUsage> {
+  {read, mayHang: isRemote}: Measurement,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<MeasuredUsage | undefined> {
+  if (signal.aborted) return undefined;
+  const reason = (): SystemError => new SystemError(`it did not answer within ${TIMEOUT_MS / 1000}s`);
+  using deadline = createDeadline(clock, TIMEOUT_MS, reason);
+  using either = anySignal(signal, deadline.signal);
   try {
-    return {usage: await read()};
+    return {usage: await abortable(read(either.signal), either.signal)};
   } catch (error) {
+    if (either.signal.aborted && !(isRemote && deadline.signal.aborted)) return undefined;
     if (!isExpectedError(error)) throw error;
     return {error: error instanceof SystemError ? messageOf(error) : systemErrorMessage(error)};
   }
@@ -109,8 +140,9 @@ async function attempt(read: () => Promise<NodeVolumeUsage>): Promise<MeasuredUs
 const SYSTEM: UsageReader = {
   fileSystem: async (path) => usageOf(await statfs(path, {bigint: true})),
   remoteFileSystem: readInOtherProcess,
-  directory: async (path) => {
-    const {bytes, inodes} = await treeUsage(path, {maxBytes: 2n ** 62n, maxEntries: MOST_ENTRIES});
+  directory: async (path, signal) => {
+    const bounds = {maxBytes: 2n ** 62n, maxEntries: MOST_ENTRIES};
+    const {bytes, inodes} = await treeUsage(path, bounds, signal);
     return {usedBytes: bytes, inodesUsed: inodes};
   },
   device: async (path) => {
@@ -135,23 +167,12 @@ function usageOf({bsize, blocks, bfree, bavail, files, ffree}: Blocks): NodeVolu
   };
 }
 
-/** Asks stat(1), which is killed after the time limit and left alone if it does not end. */
-async function readInOtherProcess(path: string): Promise<NodeVolumeUsage> {
-  const child = spawn('stat', ['-f', '-c', '%S %b %f %a %c %d', '--', path], {
-    ...{stdio: ['ignore', 'pipe', 'pipe'], detached: true, timeout: TIMEOUT_MS, killSignal: 'SIGKILL'},
-    env: {...process.env, LC_ALL: 'C'},
-  });
-  child.unref();
-  const output = {stdout: '', stderr: ''};
-  for (const name of ['stdout', 'stderr'] as const) {
-    const stream = child[name];
-    stream.on('data', (chunk: Buffer) => (output[name] += chunk.toString()));
-    if (stream instanceof Socket) stream.unref();
-  }
-  const [code] = (await once(child, 'close')) as readonly unknown[];
-  const {stdout, stderr} = output;
+/** Asks stat(1), which is killed when the signal aborts, and left alone if it does not end. */
+async function readInOtherProcess(path: string, signal: AbortSignal): Promise<NodeVolumeUsage> {
+  const args = ['-f', '-c', '%S %b %f %a %c %d', '--', path];
+  const {exitCode, stdout, stderr} = await runAbandonable('stat', args, signal);
   // The message ends with the cause, such as `Stale file handle`.
-  if (code !== 0) throw new SystemError(/: ([^:]+)$/.exec(stderr.trim())?.[1] ?? 'stat(1) failed');
+  if (exitCode !== 0) throw new SystemError(/: ([^:]+)$/.exec(stderr.trim())?.[1] ?? 'stat(1) failed');
   return parseStat(stdout);
 }
 

@@ -2,6 +2,7 @@ import type {Dirent} from 'node:fs';
 import {lstat, readdir, realpath} from 'node:fs/promises';
 import {join} from 'node:path';
 import {forEachLimit} from '../../../../base/async/for-each-limit.js';
+import {compare} from '../../../../base/compare.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import {fdPath, openDirectory} from '../../../../base/fs/file-handles.js';
 import {ifPresent, isPathSegment, withFileErrors} from '../../../../base/fs/files.js';
@@ -29,6 +30,13 @@ const ATOMIC = new Set(
 );
 const CSI = 'kubernetes.io/csi';
 
+/** Options of {@link readVolumeFacts}. */
+export interface VolumeFactsOptions {
+  readonly mounter?: Pick<Mounter, 'list'>;
+  /** Pods whose directories are read; all by default. */
+  readonly uids?: ReadonlySet<string> | undefined;
+}
+
 /**
  * Reads what the root directory of a kubelet says about volumes; undefined if it does not exist. Only directories on the file
  * system of the root directory are read, never a mounted volume, which may hang, and no link below it is followed. What cannot be
@@ -36,11 +44,11 @@ const CSI = 'kubernetes.io/csi';
  */
 export async function readVolumeFacts(
   rootDir: string,
-  mounter: Pick<Mounter, 'list'> = systemMounter,
+  {mounter = systemMounter, uids}: VolumeFactsOptions = {},
 ): Promise<VolumeFacts | undefined> {
   const real = await withFileErrors('resolving', rootDir, () => ifPresent(() => realpath(rootDir)));
   if (real === undefined) return undefined;
-  return {requestedDir: rootDir, ...(await new FactsReader(real, await mounter.list()).read())};
+  return {requestedDir: rootDir, ...(await new FactsReader(real, await mounter.list()).read(uids))};
 }
 
 class FactsReader {
@@ -53,12 +61,14 @@ class FactsReader {
     this.#mounts = new Map(mounts.map((mount) => [mount.path, mount])); // the last mount at a path hides the others
   }
 
-  async read(): Promise<Omit<VolumeFacts, 'requestedDir'>> {
+  async read(wanted: ReadonlySet<string> | undefined): Promise<Omit<VolumeFacts, 'requestedDir'>> {
     const uids = (await this.#directories(join(this.#rootDir, 'pods'))).filter(isPathSegment);
-    const pods: PodVolumeFact[] = [];
-    await forEachLimit(uids, AT_ONCE, async (uid) => {
-      pods.push(...(await this.#volumesOf(uid)), ...(await this.#devicesOf(uid)));
+    const read = wanted === undefined ? uids : uids.filter((uid) => wanted.has(uid));
+    const found: PodVolumeFact[] = [];
+    await forEachLimit(read, AT_ONCE, async (uid) => {
+      found.push(...(await this.#volumesOf(uid)), ...(await this.#devicesOf(uid)));
     });
+    const pods = found.toSorted((a, b) => compare(a.uid, b.uid));
     const staged = [...(await this.#stagedFileSystems()), ...(await this.#stagedBlocks())];
     const known = new Set(staged.map(({path}) => path));
     const others = this.#otherMounts().filter(({path}) => !known.has(path));

@@ -18,11 +18,12 @@ export function withPlannedClaims(
   return withProvisionedClaims(objects, {
     provision: async (_pod, claim) => {
       const known = findBoundVolume(offline ? [] : await store.list(), claim);
-      if (known?.volume !== undefined) return known.volume;
+      if (known?.volume !== undefined) return {volume: known.volume, claimSize: undefined};
       const {storageClass} = claim;
       if (storageClass === undefined) throw new SystemError(...classNotFound(claim));
       const request = newVolumeFor('pvc-UUID', claim, storageClass);
-      return persistentVolumeOf(request, {handle: '', bytes: 0n, attributes: {}}, claim, storageClass);
+      const created = {handle: '', bytes: 0n, attributes: {}};
+      return {volume: persistentVolumeOf(request, created, claim, storageClass), claimSize: undefined};
     },
     boundVolume: () => undefined,
   });

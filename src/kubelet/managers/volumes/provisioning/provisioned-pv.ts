@@ -15,7 +15,7 @@ export function newVolumeFor(
   {provisioner, parameters = {}, mountOptions = []}: StorageClass,
 ): NewCsiVolume {
   const {requests, limits} = claim.spec.resources ?? {};
-  const secret = secretOf('provisioner', name, claim, parameters);
+  const secret = classSecret('provisioner', name, claim, parameters);
   return {
     ...{driver: provisioner, name, mountOptions, secret, accessModes: claim.spec.accessModes ?? []},
     requiredBytes: bytesOf(requests?.['storage']),
@@ -34,8 +34,8 @@ export function persistentVolumeOf(
   {parameters = {}, reclaimPolicy = 'Delete', metadata}: StorageClass,
 ): PersistentVolume {
   const {name, driver, fsType, requiredBytes, blockName} = request;
-  const stage = secretOf('node-stage', name, claim, parameters);
-  const publish = secretOf('node-publish', name, claim, parameters);
+  const stage = classSecret('node-stage', name, claim, parameters);
+  const publish = classSecret('node-publish', name, claim, parameters);
   return {
     metadata: {name},
     spec: {
@@ -70,11 +70,11 @@ function bytesOf(quantity: string | undefined): bigint {
 }
 
 /** Returns the Secret that the parameters of a class name for a purpose; their templates may name the claim and the volume. */
-function secretOf(
+export function classSecret(
   purpose: string,
   volume: string,
   claim: Pick<ClaimToProvision, 'namespace' | 'name'>,
-  parameters: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, string>> = {},
 ): CsiSecretRef | undefined {
   const name = parameters[`${PREFIX}${purpose}-secret-name`];
   const namespace = parameters[`${PREFIX}${purpose}-secret-namespace`];

@@ -1,13 +1,17 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {computeUuid} from '../../../../api/container-hash.js';
+import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import {removeAtomicFile, writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {SystemError} from '../../../../base/errors.js';
 import {ifPresent, listNames, makeDirectories, withFileErrors} from '../../../../base/fs/files.js';
 import {isObject} from '../../../../base/is-object.js';
+import {acquireLock, type Lock} from '../../../../base/fs/lock.js';
 import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {NewCsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import type {ClaimRef, ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
 
 /** A volume that kcri has had a CSI driver create for a claim. */
 export interface ProvisionedVolume {
@@ -29,6 +33,8 @@ export interface ProvisionedVolume {
   readonly reclaimPolicy: string;
   /** The volume, once it is created. */
   readonly volume?: PersistentVolume | undefined;
+  /** Status of the claim, once the volume was enlarged. */
+  readonly claimStatus?: ResizedClaimStatus;
 }
 
 const SUFFIX = '.json';
@@ -49,6 +55,11 @@ export class ProvisionedVolumeStore {
   async put(volume: ProvisionedVolume): Promise<void> {
     await makeDirectories(stateDirectoriesTo(this.#rootDir, this.directory));
     await writeFileAtomic(this.#path(volume.name), `${JSON.stringify(volume)}\n`, 0o600);
+  }
+
+  /** Locks a claim, `namespace/name`, while its volume is created, enlarged or deleted. Rejects with the signal's reason. */
+  async lockClaim(key: string, signal?: AbortSignal): Promise<Lock> {
+    return await acquireLock(join(this.directory, `${computeUuid(key)}.lock`), {signal});
   }
 
   async delete({name}: Pick<ProvisionedVolume, 'name'>): Promise<void> {
@@ -81,8 +92,13 @@ export class ProvisionedVolumeStore {
 }
 
 /** Returns how a claim is stored. */
-export function claimKey({namespace, name}: Pick<ClaimToProvision, 'namespace' | 'name'>): string {
+export function claimKey({namespace, name}: ClaimRef): string {
   return `${namespace}/${name}`;
+}
+
+/** Returns the size of a volume in the status of its claim: the one that it has on the node. */
+export function claimSizeOf({volume, claimStatus}: ProvisionedVolume): Quantity | undefined {
+  return claimStatus?.capacity?.['storage'] ?? volume?.spec.capacity?.['storage'];
 }
 
 /** Returns the volume of a claim, which may not be created yet. */

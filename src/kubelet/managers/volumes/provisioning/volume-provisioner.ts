@@ -1,15 +1,15 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {computeUuid} from '../../../../api/container-hash.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {listDirectoryNames} from '../../../../base/fs/files.js';
-import {acquireLock} from '../../../../base/fs/lock.js';
+import type {GrpcCode} from '../../../../cri/index.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
-import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
+import type {EventSink} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
@@ -18,10 +18,12 @@ import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
   claimKey,
+  claimSizeOf,
   findBoundVolume,
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from './provisioned-volume-store.js';
+import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
@@ -31,7 +33,12 @@ export interface VolumeProvisionerOptions {
   readonly csi: () => CsiVolumes | undefined;
 }
 
-type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
+/** The volume of a claim. */
+export interface BoundVolume {
+  readonly volume: PersistentVolume;
+  /** Size in the status of the claim: less than that of the volume until it is enlarged on the node. */
+  readonly claimSize: Quantity | undefined;
+}
 
 /** A volume that was reclaimed: its claim, and what happened to it. */
 export interface ReclaimedVolume {
@@ -48,15 +55,17 @@ export class VolumeProvisioner {
   readonly #options: VolumeProvisionerOptions;
   readonly #store: ProvisionedVolumeStore;
   /** Volumes of the claims that this process has asked for. */
-  readonly #bound = new Map<string, PersistentVolume>();
+  readonly #bound = new Map<string, BoundVolume>();
+  readonly #resizer: VolumeResizer;
 
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
     this.#store = new ProvisionedVolumeStore(options.node.rootDir);
+    this.#resizer = new VolumeResizer({store: this.#store, csi: () => this.#csi()});
   }
 
   /**
-   * Returns the volume of a claim, which is created unless it exists. Rejects with SystemError, after an event of the provisioner,
+   * Returns the volume of a claim, which is created unless it exists, and enlarged if the claim asks for more. Rejects with SystemError, after an event of the provisioner,
    * and with the signal's reason.
    */
   async provision(
@@ -64,14 +73,17 @@ export class VolumeProvisioner {
     claim: ClaimToProvision,
     events: EventSink,
     signal: AbortSignal,
-  ): Promise<PersistentVolume> {
+  ): Promise<BoundVolume> {
     const key = claimKey(claim);
-    await using _lock = await acquireLock(this.#lockPath(key), {signal});
+    await using _lock = await this.#store.lockClaim(key, signal);
     const known = findBoundVolume(await this.#store.list(), claim);
-    if (known?.volume !== undefined) return this.#bind(claim, known.volume);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
+    if (known?.volume !== undefined) {
+      const resized = await this.#resizer.resize(known, claim, event, signal);
+      return this.#bind(claim, resized.volume ?? known.volume, claimSizeOf(resized));
+    }
     const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
     const request = newVolumeFor(name, claim, storageClass);
@@ -89,7 +101,7 @@ export class VolumeProvisioner {
       const volume = persistentVolumeOf(request, created, claim, storageClass);
       await this.#store.put({...record, state: 'Bound', volume});
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
-      return this.#bind(claim, volume);
+      return this.#bind(claim, volume, volume.spec.capacity?.['storage']);
     } catch (cause) {
       signal.throwIfAborted();
       throw await this.#creationFailure(record, storageClass, cause, event);
@@ -97,13 +109,14 @@ export class VolumeProvisioner {
   }
 
   /** Returns the volume of a claim, once this process has provisioned it. */
-  boundVolume(claim: ClaimToProvision): PersistentVolume | undefined {
+  boundVolume(claim: ClaimToProvision): BoundVolume | undefined {
     return this.#bound.get(boundKey(claimKey(claim), claim));
   }
 
-  #bind(claim: ClaimToProvision, volume: PersistentVolume): PersistentVolume {
-    this.#bound.set(boundKey(claimKey(claim), claim), volume);
-    return volume;
+  #bind(claim: ClaimToProvision, volume: PersistentVolume, claimSize: Quantity | undefined): BoundVolume {
+    const bound = {volume, claimSize};
+    this.#bound.set(boundKey(claimKey(claim), claim), bound);
+    return bound;
   }
 
   /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
@@ -130,7 +143,10 @@ export class VolumeProvisioner {
     return storageClass;
   }
 
-  /** Returns the error of a volume that was not created, after an event; forgets it unless the driver may have created it. */
+  /**
+   * Returns the error of a volume that was not created, after an event. Forgets it only if the driver has refused the request: after
+   * any other error it may exist, and the name of the next request must be the same.
+   */
   async #creationFailure(
     record: ProvisionedVolume,
     {metadata}: StorageClass,
@@ -138,7 +154,7 @@ export class VolumeProvisioner {
     event: RecordEvent,
   ): Promise<SystemError> {
     rethrowUnexpected(cause);
-    if (cause instanceof CsiCallError && cause.isFinal) await this.#store.delete(record);
+    if (isRefusal(cause)) await this.#store.delete(record);
     const message = `failed to provision volume with StorageClass "${metadata.name}": ${messageOf(cause)}`;
     event('Warning', 'ProvisioningFailed', message);
     return new SystemError(message, {cause, hint: cause instanceof KcriError ? cause.hint : undefined});
@@ -156,7 +172,7 @@ export class VolumeProvisioner {
     const errors: KcriError[] = [];
     for (const {claim, name} of await this.#unwanted(isWanted))
       try {
-        await using _lock = await acquireLock(this.#lockPath(claim), {signal});
+        await using _lock = await this.#store.lockClaim(claim, signal);
         // It may have got a user meanwhile.
         const found = (await this.#unwanted(isWanted)).find((one) => one.name === name);
         if (found === undefined) continue;
@@ -215,14 +231,14 @@ export class VolumeProvisioner {
     return false;
   }
 
-  /** Asks the driver again for a volume that a killed process may have had created; undefined if it cannot be created. */
+  /** Asks the driver again for a volume that it may have created; undefined if it refuses to. */
   async #findHandle({request}: ProvisionedVolume, signal?: AbortSignal): Promise<string | undefined> {
     const {requiredBytes, limitBytes, ...others} = request;
     const full = {...others, requiredBytes: BigInt(requiredBytes), limitBytes: BigInt(limitBytes)};
     try {
       return (await this.#csi().createVolume(full, signal ?? new AbortController().signal)).handle;
     } catch (error) {
-      if (error instanceof CsiCallError && error.isFinal) return undefined;
+      if (isRefusal(error)) return undefined;
       throw error;
     }
   }
@@ -236,10 +252,17 @@ export class VolumeProvisioner {
     if (csi === undefined) throw new SystemError('no CSI driver can be called yet');
     return csi;
   }
+}
 
-  #lockPath(key: string): string {
-    return join(this.#store.directory, `${computeUuid(key)}.lock`);
-  }
+/** Codes of a request that a driver refuses before it creates anything. */
+const REFUSALS: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined>([
+  ...(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND', 'UNIMPLEMENTED'] as const),
+  ...(['PERMISSION_DENIED', 'UNAUTHENTICATED'] as const),
+]);
+
+/** Reports whether a driver has refused to create a volume. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof CsiCallError && REFUSALS.has(error.grpcCode);
 }
 
 function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {

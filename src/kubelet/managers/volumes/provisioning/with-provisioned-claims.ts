@@ -1,12 +1,11 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume} from '../../../../api/types/v1-volumes.js';
-import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import {usedVolumes, volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import {checkVolumeMode} from '../../../contract/volumes/check-volume-mode.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
-import type {VolumeProvisioner} from './volume-provisioner.js';
+import type {BoundVolume, VolumeProvisioner} from './volume-provisioner.js';
 
 /** Returns objects whose claims have the volumes that drivers create for them when the objects of a pod are read. */
 export function withProvisionedClaims(
@@ -15,12 +14,12 @@ export function withProvisionedClaims(
 ): ApiObjects {
   const claimToProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
     objects.claimToProvision?.(pod, volume);
-  const results = new WeakMap<Pod, Map<string, PersistentVolume | SystemError>>();
+  const results = new WeakMap<Pod, Map<string, BoundVolume | SystemError>>();
   return {
     ...objects,
     load: async (pod, use, signal) => {
       await objects.load?.(pod, use, signal);
-      const found = new Map<string, PersistentVolume | SystemError>();
+      const found = new Map<string, BoundVolume | SystemError>();
       results.set(pod, found);
       const {events = () => undefined} = use;
       for (const volume of usedVolumes(pod)) {
@@ -42,8 +41,8 @@ export function withProvisionedClaims(
       const result = results.get(pod)?.get(volume.name) ?? provisioner.boundVolume(claim);
       if (result === undefined) throw notProvisioned(volume, claim);
       if (result instanceof SystemError) throw result;
-      checkVolumeMode(result, volume.name, volumeUses(pod));
-      return {volume: result, readOnly: claim.readOnly, isOnNode: true};
+      checkVolumeMode(result.volume, volume.name, volumeUses(pod));
+      return {...result, readOnly: claim.readOnly, isOnNode: true};
     },
   };
 }

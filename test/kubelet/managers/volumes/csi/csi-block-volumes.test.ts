@@ -1,8 +1,7 @@
 import {existsSync} from 'node:fs';
 import {mkdir, readdir, readFile, realpath, readlink, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../../src/base/clock.js';
@@ -10,6 +9,7 @@ import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/c
 import {createOnDemandCsiManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-node-manager.js';
 import {nodeExpand} from '../../../../../src/kubelet/managers/volumes/csi/expand/node-expand.js';
 import {startCsi} from '../../../../../src/kubelet/managers/volumes/csi/start-csi.js';
+import {ProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-claims.js';
 import {listVolumes} from '../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
@@ -130,9 +130,10 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     await mount(aDevicePod('u1'));
     await removePodDir(node, 'u1', {csi});
     await until(() => driver.callsTo('NodeUnstageVolume').length > 0);
+    const mounting = vi.spyOn(csi, 'mount');
     const isDone = mount(aDevicePod('u2'));
-    // Nothing shows that the mount waits; a shorter time only makes the test weaker.
-    await delay(200);
+    // Without a cluster, the mount comes to the volume in the same turn.
+    await until(() => mounting.mock.calls.length > 0);
     unstage();
     await isDone;
     expect(existsSync(join(blocks, 'pv/data/vol_data.json'))).toBe(true);
@@ -166,7 +167,10 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
       SPEC,
       'plugins_registry',
     );
-    const {csiVolumes: csi} = createOnDemandCsiManager({node, clock: systemClock, objects: claims(SPEC)});
+    const {csiVolumes: csi} = createOnDemandCsiManager({
+      ...{node, clock: systemClock, objects: claims(SPEC)},
+      claims: new ProvisionedClaims(node.rootDir),
+    });
     await mountVolumes(aDevicePod(), {...aHost(node, claims(SPEC)), csi}, signal);
     expect(await loopFiles(rootDir)).toEqual([join(blocks, 'pv/dev/u1')]);
     const [state] = listVolumes(aDevicePod(), {node, csi, objects: claims(SPEC), isMounted: () => true});

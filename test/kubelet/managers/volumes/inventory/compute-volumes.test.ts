@@ -8,6 +8,7 @@ import type {
 } from '../../../../../src/kubelet/managers/volumes/inventory/volume-facts.js';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {Volume} from '../../../../../src/api/types/v1-volumes.js';
+import {LINEAR_GROWTH, measureTimeGrowth} from '../../../../base/time-growth.js';
 import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 
 const MOUNT = {device: '8:1', fileSystem: 'ext4', source: '/dev/sda1', path: '/mnt'};
@@ -130,6 +131,22 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     {state: 'published', isBlock: true},
   ],
   ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
+  ['NFS without a directory', NFS, undefined, {uids: ['u1']}, {state: 'error'}],
+  [
+    'the claim of a provisioned volume without a directory',
+    CLAIM,
+    undefined,
+    {uids: ['u1'], provisioned: [{name: 'pv1', claim: 'default/db', driver: 'csi.test', handle: 'h1'}]},
+    {state: 'error', message: 'its directory does not exist', kind: 'csi', persistentVolume: 'pv1'},
+  ],
+  ['a claim of an unknown kind', CLAIM, undefined, {uids: ['u1']}, {state: 'mounted'}],
+  [
+    'an ephemeral volume of a driver without a directory',
+    {name: 'a', csi: {driver: 'csi.test'}},
+    undefined,
+    {uids: ['u1']},
+    {state: 'error', message: 'its directory does not exist'},
+  ],
 ])('the state of %s follows from its directory', (...[, volume, fact, fields, expected]) => {
   const facts = someFacts(fact === undefined ? [] : [fact], fields);
   const [found, ...others] = compute([aVolumePod([volume])], facts);
@@ -181,6 +198,16 @@ test('claims are matched with directories by histories and provisioned volumes, 
   expect(names(compute([aVolumePod(claims)], {...found, provisioned}))).toEqual(matched);
 });
 
+test('a claim without a directory is lost if its volume was mounted there', () => {
+  const history = {name: 'data', volume: 'pv1', path: '', failures: 0, totalFailures: 0};
+  const stateAfter = (plugin: string) => {
+    const histories = [{...history, plugin: `kubernetes.io/${plugin}`}];
+    return compute([aVolumePod([CLAIM], {histories})], someFacts([], {uids: ['u1']})).map(({state}) => state);
+  };
+  expect(stateAfter('csi:csi.test')).toEqual(['error']);
+  expect(stateAfter('host-path')).toEqual(['mounted']);
+});
+
 test('a volume of an unknown pod is orphaned only if all pods are known', () => {
   const facts = someFacts([aFact({name: 'a'})]);
   expect(compute([], facts)).toMatchObject([{pod: {uid: 'u1'}, state: 'orphaned'}]);
@@ -217,4 +244,35 @@ test('staged volumes, provisioned volumes and claims without a pod are listed af
     {state: 'unused', persistentVolume: 'pv2', driver: 'csi.test'},
     {state: 'unused', kind: 'claim', name: 'cart', path: '/root/claims/shop/cart'},
   ]);
+});
+
+test('a staged volume is that of a claim only if its driver has made it', () => {
+  const provisioned = [{claim: 'default/db', name: 'pvc-1', driver: 'other.test', handle: 'h1'}];
+  const facts = someFacts([], {staged: [aStaged()], provisioned});
+  expect(compute([], facts)).toMatchObject([
+    {state: 'staged', claim: undefined, persistentVolume: undefined},
+    {state: 'unused', claim: 'default/db', driver: 'other.test'},
+  ]);
+});
+
+test('the volumes of many pods are found in linear time', () => {
+  const growth = measureTimeGrowth(4000, (size) => {
+    const names = Array.from({length: size}, (_, index) => `${index}`);
+    const dataOf = (volumeHandle: string) => ({driverName: 'csi.test', volumeHandle});
+    const facts = someFacts(
+      names.map((name) => aCsiFact({name, uid: `u${name}`, data: dataOf(name)})),
+      {
+        claims: names.map((name) => `default/directory${name}`),
+        staged: names.map((name) => aStaged({path: `/staged/${name}`, data: dataOf(name)})),
+        provisioned: names.map((name) => ({
+          ...{name, claim: `default/${name}`, driver: 'csi.test', handle: name},
+        })),
+      },
+    );
+    compute(
+      names.map((name) => aVolumePod([CLAIM], {uid: `u${name}`})),
+      facts,
+    );
+  });
+  expect(growth).toBeLessThan(LINEAR_GROWTH);
 });

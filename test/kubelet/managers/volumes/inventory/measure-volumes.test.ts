@@ -3,16 +3,22 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
-import {measureVolumes} from '../../../../../src/kubelet/managers/volumes/inventory/measure-volumes.js';
+import {
+  measureVolumes,
+  type UsageReader,
+} from '../../../../../src/kubelet/managers/volumes/inventory/measure-volumes.js';
 import {systemMounter} from '../../../../../src/kubelet/managers/volumes/mounter.js';
 import type {NodeVolume} from '../../../../../src/kubelet/managers/volumes/inventory/node-volume.js';
 import {mountedDirectory} from '../../../../base/mounted-directory.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {until} from '../../../../base/until.js';
+import {FakeClock} from '../../../../fakes/fake-clock.js';
 
 function aVolume(fields: Partial<NodeVolume>): NodeVolume {
   return {pod: {uid: 'u1'}, name: 'a', kind: 'emptyDir', state: 'mounted', isBlock: false, ...fields};
 }
+
+const never = async (): Promise<never> => await new Promise(() => undefined);
 
 async function measure(volume: NodeVolume) {
   const options = {
@@ -54,6 +60,30 @@ test('hostPath volumes and volumes that are not mounted are not measured', async
   const path = await temporaryDirectory();
   expect(await measure(aVolume({kind: 'hostPath', path}))).toBeUndefined();
   expect(await measure(aVolume({kind: 'nfs', path}))).toBeUndefined();
+});
+
+test('directories with too many files have no known usage, and only two are walked through at once', async () => {
+  const clock = new FakeClock();
+  const walks: AbortSignal[] = [];
+  const reader: UsageReader = {
+    ...{fileSystem: never, remoteFileSystem: never, device: never},
+    directory: async (_path, signal) => {
+      walks.push(signal);
+      return await never();
+    },
+  };
+  const directories = Array.from({length: 30}, (_, index) => aVolume({path: `/d${index}`}));
+  const mounts = ['nfs4', 'ext4'].map((fileSystem) => ({path: `/${fileSystem}`, fileSystem}));
+  const file = mounts.map((mount) =>
+    aVolume({kind: 'nfs', path: mount.path, mount: {...mount, device: '0:1', source: 's'}}),
+  );
+  const {signal} = new AbortController();
+  const measuring = measureVolumes([...directories, ...file], {clock, signal, mounts: [], reader});
+  expect(walks).toHaveLength(2);
+  for (let second = 0; second < 12; second++) await clock.advance(1000);
+  expect(await measuring).toEqual(new Map([[file[0], {error: 'it did not answer within 1s'}]]));
+  expect(walks.length).toBeLessThanOrEqual(20);
+  expect(walks.every(({aborted}) => aborted)).toBe(true);
 });
 
 test.skipIf(process.geteuid?.() !== 0)(

@@ -52,7 +52,7 @@ test('the directories of a kubelet are read as it makes them', async () => {
     },
   );
   const local = 'plugins/kubernetes.io/local-volume/mounts/disk';
-  const facts = await readVolumeFacts(root, mountedAt(root, local, `${block}/dev/u1`));
+  const facts = await readVolumeFacts(root, {mounter: mountedAt(root, local, `${block}/dev/u1`)});
   expect(facts).toMatchObject({uids: ['u1'], claims: ['default/db'], isOfKcri: false, problems: []});
   expect(facts?.pods).toMatchObject([
     {plugin: 'kubernetes.io/csi', name: 'pv1', isComplete: true, data: DATA},
@@ -76,7 +76,7 @@ test('no link is followed, and a damaged identity is a fact', async () => {
     'pods/u3/volumes/kubernetes.io~csi/pv/vol_data.json': join(elsewhere, 'vol_data.json'),
     'pods/u3/volumes/kubernetes.io~csi/pv/mount': elsewhere,
   });
-  const facts = await readVolumeFacts(root, mountedAt(root));
+  const facts = await readVolumeFacts(root, {mounter: mountedAt(root)});
   expect(facts?.uids).toEqual(['u2', 'u3']);
   expect(facts?.problems).toEqual([expect.stringMatching(/u2\/volumes": not a directory$/)]);
   expect(facts?.pods).toMatchObject([
@@ -86,8 +86,26 @@ test('no link is followed, and a damaged identity is a fact', async () => {
 
 test('a directory that cannot be read is a problem, and the others are read', async () => {
   const root = await makeRoot(['pods/u1/volumes/kubernetes.io~empty-dir/a/', 'pods/u2/volumes']);
-  const facts = await readVolumeFacts(root, mountedAt(root));
+  const facts = await readVolumeFacts(root, {mounter: mountedAt(root)});
   expect(facts?.pods).toMatchObject([{uid: 'u1', name: 'a'}]);
   expect(facts?.problems).toEqual([expect.stringMatching(/u2\/volumes": not a directory$/)]);
-  expect(await readVolumeFacts(join(root, 'missing'), mountedAt(root))).toBeUndefined();
+  expect(await readVolumeFacts(join(root, 'missing'), {mounter: mountedAt(root)})).toBeUndefined();
+});
+
+test('the volumes are in the order of the pods, and only those of pods that are asked for are read', async () => {
+  const names = Array.from({length: 20}, (_, index) => `u${String(index).padStart(2, '0')}`);
+  // The later ones have less to read.
+  const root = await makeRoot(
+    names.flatMap((uid, index) =>
+      Array.from(
+        {length: index < 4 ? 30 : 1},
+        (_, at) => `pods/${uid}/volumes/kubernetes.io~csi/v${at}/mount/`,
+      ),
+    ),
+  );
+  const all = await readVolumeFacts(root, {mounter: mountedAt(root)});
+  expect([...new Set(all?.pods.map(({uid}) => uid))]).toEqual(names);
+  const some = await readVolumeFacts(root, {mounter: mountedAt(root), uids: new Set(['u07', 'none'])});
+  expect(some?.pods).toMatchObject([{uid: 'u07'}]);
+  expect(some?.uids.toSorted()).toEqual(names);
 });

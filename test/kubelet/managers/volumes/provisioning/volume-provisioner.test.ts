@@ -64,6 +64,7 @@ function provisioner(): VolumeProvisioner {
       if (failure !== undefined) throw failure;
       return {handle: `id-${volume.name}`, bytes: 2n ** 20n, attributes: {}};
     },
+    expandVolume: async () => ({bytes: 0n, needsNode: false}),
     deleteVolume: async ({handle}) => {
       deleted.push(handle);
     },
@@ -71,15 +72,12 @@ function provisioner(): VolumeProvisioner {
   return new VolumeProvisioner({node: {rootDir}, manager: 'sync', csi: () => csi});
 }
 
-const provision = async (claim = CLAIM) =>
-  await provisioner().provision(
-    POD,
-    claim,
-    ({reason}) => {
-      events.push(reason);
-    },
-    signal,
-  );
+const provision = async (claim = CLAIM) => {
+  const onEvent = ({reason}: {readonly reason: string}): void => {
+    events.push(reason);
+  };
+  return (await provisioner().provision(POD, claim, onEvent, signal)).volume;
+};
 
 async function stored(): Promise<readonly string[]> {
   const names = await readdir(join(rootDir, 'kcri/volumes')).catch(() => []);
@@ -114,11 +112,16 @@ test('the volume of a claim is that of its pod in any copy, as statistics read i
   expect(() => objects.claimedVolume?.({...pod}, volume)).toThrow('is not provisioned yet');
 });
 
-test('a call whose result is not known is repeated with its name, and its volume deleted', async () => {
-  failure = new CsiCallError('it timed out', false);
+test.each([
+  ['it timed out', new CsiCallError('it timed out', false, 'DEADLINE_EXCEEDED')],
+  ['a volume may have been created', new CsiCallError('a volume may have been created', true, 'INTERNAL')],
+])('a call after which a volume may exist is repeated with its name: %s', async (message, error) => {
+  failure = error;
   await expect(provision()).rejects.toThrow(
-    'failed to provision volume with StorageClass "dirs": it timed out',
+    `failed to provision volume with StorageClass "dirs": ${message}`,
   );
+  expect((await provisioner().reclaim(() => false)).errors).toHaveLength(1);
+  created.splice(1);
   failure = undefined;
   await provisioner().reclaim(() => false);
   expect(created[1]?.name).toBe(created[0]?.name);
@@ -127,7 +130,7 @@ test('a call whose result is not known is repeated with its name, and its volume
 });
 
 test('a refused volume leaves nothing', async () => {
-  failure = new CsiCallError('it is too large', true);
+  failure = new CsiCallError('it is too large', true, 'OUT_OF_RANGE');
   await expect(provision()).rejects.toThrow('it is too large');
   expect(events).toEqual(['Provisioning', 'ProvisioningFailed']);
   expect(await stored()).toEqual([]);

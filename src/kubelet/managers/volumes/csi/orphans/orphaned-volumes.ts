@@ -25,13 +25,14 @@ export async function unmountOrphanedVolumes(
       uids.push(uid);
   if (uids.length === 0) return true;
   const running = new Set([...(await readRunning(signal))].map((key) => key.slice(0, key.indexOf('/'))));
-  const orphaned = uids.filter((uid) => !running.has(uid));
+  // A source may have added a pod meanwhile, which then mounts its volumes.
+  const orphaned = uids.filter((uid) => !running.has(uid) && !hasPod(uid));
   const log = logger.forFile('orphaned-volumes.ts');
   const results = await Promise.all(
     orphaned.map(async (podUID) => {
       log.info('Cleaning up the CSI volumes of an orphaned pod', {podUID});
       try {
-        await volumes.unmountPod(podDir(node, podUID), podUID, signal);
+        await volumes.unmountPod(podDir(node, podUID), podUID, signal, () => hasPod(podUID));
         return true;
       } catch (error) {
         signal.throwIfAborted();

@@ -1,0 +1,154 @@
+import {compareQuantities, quantityValue} from '../../../../api/quantity.js';
+import type {
+  CSIPersistentVolumeSource,
+  PersistentVolume,
+} from '../../../../api/types/v1-persistent-volumes.js';
+import type {Quantity} from '../../../../api/types/v1-meta.js';
+import type {StorageClass} from '../../../../api/types/v1-storage.js';
+import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
+import type {PodEvent} from '../../../contract/pod-event.js';
+import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
+import type {CsiVolumes, ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
+import {classSecret} from './provisioned-pv.js';
+import {
+  claimKey,
+  claimSizeOf,
+  type ProvisionedVolume,
+  type ProvisionedVolumeStore,
+} from './provisioned-volume-store.js';
+
+/** Options of {@link VolumeResizer}. */
+export interface VolumeResizerOptions {
+  readonly store: Pick<ProvisionedVolumeStore, 'put'>;
+  /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
+  readonly csi: () => Pick<CsiVolumes, 'expandVolume'>;
+}
+
+/** Reports what happens to a claim. */
+export type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
+
+/** A claim that asks for more than its volume has. */
+interface Growth {
+  readonly volume: PersistentVolume;
+  readonly source: CSIPersistentVolumeSource;
+  readonly requested: Quantity;
+  readonly storageClass: StorageClass;
+}
+
+/**
+ * Has CSI drivers enlarge the volumes of claims that ask for more, as a cluster's external-resizer does. What is left for the node is
+ * in the status of the claim, which is stored with its volume.
+ */
+export class VolumeResizer {
+  readonly #options: VolumeResizerOptions;
+  /** Requests that their class does not allow, which are reported once: `volume size`. */
+  readonly #refused = new Set<string>();
+
+  constructor(options: VolumeResizerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the record of a claim's volume, which its driver has enlarged if the claim asks for more. The claim is locked. A failure is
+   * an event, since the volume can be used as it is. Rejects with the signal's reason, and with SystemError if the result cannot be
+   * stored; then it is asked for again.
+   */
+  async resize(
+    record: ProvisionedVolume,
+    claim: ClaimToProvision,
+    event: RecordEvent,
+    signal: AbortSignal,
+  ): Promise<ProvisionedVolume> {
+    const growth = growthOf(record, claim);
+    if (growth === undefined) return record;
+    const {requested, storageClass} = growth;
+    if (storageClass.allowVolumeExpansion !== true) {
+      const request = `${record.name} ${requested}`;
+      if (!this.#refused.has(request)) event('Warning', 'VolumeResizeFailed', notAllowed(claim));
+      this.#refused.add(request);
+      return record;
+    }
+    event('Normal', 'Resizing', `External resizer is resizing volume ${record.name}`);
+    try {
+      const expanded = await this.#expand(record, claim, growth, signal);
+      const resized = withSize(record, claim, growth, expanded);
+      await this.#options.store.put(resized);
+      if (expanded.needsNode)
+        event('Normal', 'FileSystemResizeRequired', 'Require file system resize of volume on node');
+      else event('Normal', 'VolumeResizeSuccessful', 'Resize volume succeeded');
+      return resized;
+    } catch (error) {
+      signal.throwIfAborted();
+      rethrowUnexpected(error);
+      const volume = JSON.stringify(record.name);
+      const resizer = JSON.stringify(storageClass.provisioner);
+      event(
+        'Warning',
+        'VolumeResizeFailed',
+        `resize volume ${volume} by resizer ${resizer} failed: ${messageOf(error)}`,
+      );
+      return record;
+    }
+  }
+
+  async #expand(
+    {name, request}: ProvisionedVolume,
+    claim: ClaimToProvision,
+    {source, requested, storageClass}: Growth,
+    signal: AbortSignal,
+  ): Promise<ExpandedCsiVolume> {
+    const {driver, accessModes, mountOptions, fsType, blockName} = request;
+    return await this.#options.csi().expandVolume(
+      {
+        ...{driver, accessModes, mountOptions, fsType, blockName},
+        handle: source.volumeHandle ?? '',
+        requiredBytes: quantityValue(requested),
+        secret: classSecret('controller-expand', name, claim, storageClass.parameters),
+      },
+      signal,
+    );
+  }
+}
+
+/** Returns by what a volume has to grow; undefined if the claim asks for no more than it has. */
+function growthOf({volume}: ProvisionedVolume, {spec, storageClass}: ClaimToProvision): Growth | undefined {
+  const requested = spec.resources?.requests?.['storage'];
+  const {csi: source, capacity} = volume?.spec ?? {};
+  if (volume === undefined || source === undefined || storageClass === undefined) return undefined;
+  if (requested === undefined || compareQuantities(requested, capacity?.['storage'] ?? '0') <= 0)
+    return undefined;
+  return {volume, source, requested, storageClass};
+}
+
+/** Returns the record of a volume that its driver has enlarged (markPVCAsFSResizeRequired, MarkAsResizeFinished). */
+function withSize(
+  record: ProvisionedVolume,
+  claim: ClaimToProvision,
+  {volume, source, requested, storageClass}: Growth,
+  {bytes, needsNode}: ExpandedCsiVolume,
+): ProvisionedVolume {
+  const storage = bytes === 0n ? requested : String(bytes);
+  const secret = classSecret('node-expand', record.name, claim, storageClass.parameters);
+  const csi = {...source, ...(secret !== undefined && {nodeExpandSecretRef: secret})};
+  const spec = {...volume.spec, capacity: {...volume.spec.capacity, storage}, csi};
+  const claimStatus: ResizedClaimStatus = needsNode
+    ? {
+        capacity: {storage: claimSizeOf(record) ?? '0'},
+        allocatedResources: {storage},
+        allocatedResourceStatuses: {storage: 'NodeResizePending'},
+        conditions: [
+          {
+            ...{type: 'FileSystemResizePending', status: 'True'},
+            message: 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.',
+          },
+        ],
+      }
+    : {capacity: {storage}};
+  return {...record, volume: {...volume, spec}, claimStatus};
+}
+
+/** Returns the text of the API server for a claim whose class does not allow expansion (PersistentVolumeClaimResize). */
+function notAllowed(claim: ClaimToProvision): string {
+  return `persistentvolumeclaims ${JSON.stringify(claimKey(claim))} is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`;
+}

@@ -1,0 +1,164 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {SystemError} from '../../../../../src/base/errors.js';
+import type {ClaimToProvision} from '../../../../../src/kubelet/contract/volumes/claimed-volume.js';
+import type {
+  CsiVolumeToExpand,
+  ExpandedCsiVolume,
+} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
+import {ProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-claims.js';
+import {
+  ProvisionedVolumeStore,
+  type ProvisionedVolume,
+} from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-volume-store.js';
+import {VolumeResizer} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-resizer.js';
+
+const MIB = 1024 ** 2;
+const REF = {namespace: 'default', name: 'data'};
+const {signal} = new AbortController();
+
+const RECORD: ProvisionedVolume = {
+  ...{version: 1, name: 'pvc-1', claim: 'default/data', manager: 'sync', state: 'Bound'},
+  request: {
+    ...{driver: 'dirs.example.com', name: 'pvc-1', mountOptions: [], accessModes: ['ReadWriteOnce']},
+    ...{fsType: 'ext4', parameters: {}, requiredBytes: String(MIB), limitBytes: '0'},
+  },
+  reclaimPolicy: 'Delete',
+  volume: {
+    metadata: {name: 'pvc-1'},
+    spec: {capacity: {storage: String(MIB)}, csi: {driver: 'dirs.example.com', volumeHandle: 'h'}},
+  },
+};
+
+let rootDir: string;
+let store: ProvisionedVolumeStore;
+let asked: CsiVolumeToExpand[];
+let events: string[];
+
+beforeEach(async () => {
+  rootDir = await mkdtemp(join(tmpdir(), 'kcri-resizer-'));
+  store = new ProvisionedVolumeStore(rootDir);
+  await store.put(RECORD);
+  [asked, events] = [[], []];
+});
+afterEach(async () => {
+  await rm(rootDir, {recursive: true});
+});
+
+function aClaim(storage: string, allowVolumeExpansion = true): ClaimToProvision {
+  const secret = {'secret-name': 'keys', 'secret-namespace': '${pvc.namespace}'};
+  const parameters = Object.fromEntries(
+    ['controller-expand', 'node-expand'].flatMap((purpose) =>
+      Object.entries(secret).map(([field, value]) => [`csi.storage.k8s.io/${purpose}-${field}`, value]),
+    ),
+  );
+  return {
+    ...REF,
+    spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage}}},
+    storageClass: {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: {name: 'dirs'},
+      provisioner: 'dirs.example.com',
+      ...{allowVolumeExpansion, parameters},
+    },
+    readOnly: false,
+  };
+}
+
+function aResizer(expand: () => ExpandedCsiVolume): VolumeResizer {
+  const expandVolume = async (volume: CsiVolumeToExpand) => {
+    asked.push(volume);
+    return expand();
+  };
+  return new VolumeResizer({store, csi: () => ({expandVolume})});
+}
+
+async function resize(resizer: VolumeResizer, claim: ClaimToProvision) {
+  const [record = RECORD] = await store.list();
+  return await resizer.resize(
+    record,
+    claim,
+    (_type, reason, message) => {
+      events.push(`${reason}: ${message}`);
+    },
+    signal,
+  );
+}
+
+test('the driver enlarges the volume of a claim that asks for more, once', async () => {
+  const resizer = aResizer(() => ({bytes: BigInt(3 * MIB), needsNode: false}));
+  const resized = await resize(resizer, aClaim('2Mi'));
+  expect(asked).toMatchObject([
+    {handle: 'h', requiredBytes: BigInt(2 * MIB), secret: {namespace: 'default', name: 'keys'}},
+  ]);
+  expect(events).toEqual([
+    'Resizing: External resizer is resizing volume pvc-1',
+    'VolumeResizeSuccessful: Resize volume succeeded',
+  ]);
+  expect(resized.volume?.spec).toMatchObject({
+    capacity: {storage: String(3 * MIB)},
+    csi: {volumeHandle: 'h', nodeExpandSecretRef: {name: 'keys'}},
+  });
+  expect((await resize(resizer, aClaim('2Mi'))).claimStatus?.capacity).toEqual({storage: String(3 * MIB)});
+  expect(asked).toHaveLength(1);
+});
+
+test.each(['1Mi', '512Ki'])('a claim for %s asks for no more than its volume of 1Mi has', async (storage) => {
+  const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
+  expect(await resize(resizer, aClaim(storage))).toEqual(RECORD);
+  expect([...asked, ...events]).toEqual([]);
+});
+
+test('what is left for the node is in the status of the claim, until it is done', async () => {
+  await resize(
+    aResizer(() => ({bytes: BigInt(2 * MIB), needsNode: true})),
+    aClaim('2Mi'),
+  );
+  expect(events.at(-1)).toMatch(/^FileSystemResizeRequired: /);
+  const claims = new ProvisionedClaims(rootDir);
+  const claim = await claims.claim(REF);
+  expect(claim.status).toMatchObject({
+    capacity: {storage: String(MIB)},
+    allocatedResources: {storage: String(2 * MIB)},
+    allocatedResourceStatuses: {storage: 'NodeResizePending'},
+    conditions: [{type: 'FileSystemResizePending', status: 'True'}],
+  });
+  const status = {capacity: {storage: String(2 * MIB)}, conditions: []};
+  await claims.patchClaim(claim, {status, isForced: false}, signal);
+  expect((await store.list())[0]?.claimStatus).toEqual(status);
+  // The claim was changed since it was read.
+  await expect(claims.patchClaim(claim, {status, isForced: false}, signal)).rejects.toThrow('meanwhile');
+  await claims.patchClaim(claim, {status: {}, isForced: true}, signal);
+  expect((await store.list())[0]?.claimStatus).toEqual({});
+});
+
+test('the status of a claim without a created volume is not known', async () => {
+  await expect(new ProvisionedClaims(rootDir).claim({namespace: 'default', name: 'other'})).rejects.toThrow(
+    'was not created by kcri',
+  );
+});
+
+test('a class that does not allow expansion refuses it, which is reported once', async () => {
+  const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
+  for (let time = 0; time < 2; time++) expect(await resize(resizer, aClaim('2Mi', false))).toEqual(RECORD);
+  expect(asked).toEqual([]);
+  expect(events).toEqual([expect.stringMatching(/^VolumeResizeFailed: .*must support resize$/)]);
+});
+
+test('a volume that its driver cannot enlarge is used as it is, and asked for again', async () => {
+  let failure: Error | undefined = new SystemError('it is full');
+  const resizer = aResizer(() => {
+    if (failure !== undefined) throw failure;
+    return {bytes: 0n, needsNode: false};
+  });
+  expect(await resize(resizer, aClaim('2Mi'))).toEqual(RECORD);
+  expect(events.at(-1)).toBe(
+    'VolumeResizeFailed: resize volume "pvc-1" by resizer "dirs.example.com" failed: it is full',
+  );
+  failure = undefined;
+  // The driver does not say how large the volume is.
+  expect((await resize(resizer, aClaim('2Mi'))).volume?.spec.capacity).toEqual({storage: '2Mi'});
+});
