@@ -33,7 +33,7 @@ export function createDraManager({
     answersPlans: true,
     start: async (services, signal) => {
       const {openLocalDra, startDraManager} = await import('./start-dra-manager.js');
-      if (services.isPlan === true) local = await openLocalDra(services, () => undefined);
+      if (services.isPlan === true) local = await openLocalDra(services);
       else if (devicePluginsDir !== undefined) {
         running = {...(await startDraManager(services, signal)), services};
         ({local} = running);

@@ -13,6 +13,7 @@ import type {AllocatedDevice, Allocation, AllocationNode} from '../allocation/al
 import {mayNeedClaims} from '../core/pod-claims.js';
 import type {AllocatedClaim, ClaimStorage} from './claim-store.js';
 import {neededClaims, type NeededClaim} from './needed-claims.js';
+import type {PreparedClaim} from './prepared-devices.js';
 
 /** Most pods that a claim is reserved for (ResourceClaimReservedForMaxSize). */
 const MOST_CONSUMERS = 256;
@@ -27,8 +28,8 @@ export interface LocalClaimsOptions {
   readonly objects: () => DeviceObjects;
   /** Reports whether a device plugin of the node offers an extended resource. */
   readonly isOffered: (resource: string) => boolean;
-  /** Devices of claims that are prepared, but not stored here: a kubelet of a cluster has left them. */
-  readonly inUse: () => readonly AllocatedDevice[];
+  /** Reads which claims are prepared. Those that are not stored here were left by a kubelet of a cluster. */
+  readonly prepared: () => Promise<readonly PreparedClaim[]>;
 }
 
 /** Reports that a pod waits for devices, with the scheduler's words and why. */
@@ -98,10 +99,10 @@ export class LocalClaims {
     needed: readonly NeededClaim[],
     known: readonly AllocatedClaim[],
   ): Promise<readonly Allocation[]> {
-    const {objects, node, inUse} = this.#options;
+    const {objects, node} = this.#options;
     const {classes, slices} = objects();
     const claims = needed.map(({metadata: {namespace, name}, spec}) => ({namespace, name, spec}));
-    const devices = [...known.flatMap(({claim}) => claim.status.allocation.devices.results), ...inUse()];
+    const devices = await this.#takenDevices(known);
     const input = {claims, classes, slices, node, allocated: {devices}, newShareId: () => randomUUID()};
     // Most of this program never needs CEL.
     const selectors = haveSelectors(needed, classes)
@@ -114,6 +115,16 @@ export class LocalClaims {
     throw new UnallocatedClaimError(`cannot allocate all claims: ${outcome.reason}`, {
       hint: 'delete pods that use the devices, or add a ResourceSlice with more of them to the manifests',
     });
+  }
+
+  /** Returns the devices of stored claims as they were allocated, and those that are prepared for other claims. */
+  async #takenDevices(known: readonly AllocatedClaim[]): Promise<readonly AllocatedDevice[]> {
+    const stored = new Set(known.map(({claim}) => claim.metadata.uid));
+    const others = (await this.#options.prepared()).filter(({uid}) => !stored.has(uid));
+    return [
+      ...known.flatMap(({claim}) => claim.status.allocation.devices.results),
+      ...others.flatMap(({devices}) => devices),
+    ];
   }
 
   #requireUsable({manager, claim}: AllocatedClaim, pod: Pod): void {

@@ -1,5 +1,4 @@
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
-import type {AllocatedDevice} from '../allocation/allocation-types.js';
 import {matchesNodeSelector} from '../../../resources/node-selector.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-manager.js';
@@ -9,6 +8,7 @@ import {findExtendedClass} from '../core/extended-class.js';
 import {claimsOfContainer} from '../core/pod-claims.js';
 import {ClaimStore, PlannedClaims, type AllocatedClaim} from './claim-store.js';
 import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
+import {readPreparedClaims, type PreparedClaim} from './prepared-devices.js';
 
 /** What LocalDra works with. */
 export interface LocalDraOptions {
@@ -19,8 +19,8 @@ export interface LocalDraOptions {
   readonly isPlan?: boolean;
   /** Reports whether a device plugin of the node offers an extended resource; none does by default. */
   readonly isOffered?: (resource: string) => boolean;
-  /** Devices of claims that are prepared, but not stored; none by default. */
-  readonly inUse?: () => readonly AllocatedDevice[];
+  /** Reads which claims are prepared; by default from what the last kubelet of the root directory has stored. */
+  readonly prepared?: () => Promise<readonly PreparedClaim[]>;
 }
 
 /** Claims of a node without a cluster, and what is known of them since the last call. */
@@ -31,7 +31,7 @@ export class LocalDra {
   /** Why pods wait for devices, by UID. */
   readonly #waiting = new Map<string, string>();
 
-  constructor({node, manager, objects, isPlan, isOffered, inUse}: LocalDraOptions) {
+  constructor({node, manager, objects, isPlan, isOffered, prepared}: LocalDraOptions) {
     const store = new ClaimStore(node.rootDir);
     this.#objects = objects;
     this.claims = new LocalClaims({
@@ -40,7 +40,7 @@ export class LocalDra {
       lockDirectory: isPlan === true ? undefined : store.directory,
       node: {name: node.nodeName, matches: (selector) => matchesNodeSelector(selector, node)},
       isOffered: isOffered ?? (() => false),
-      inUse: inUse ?? (() => []),
+      prepared: prepared ?? (async () => await readPreparedClaims(node.rootDir)),
     });
   }
 

@@ -32,7 +32,7 @@ async function aNode(): Promise<Node> {
       new LocalClaims({
         ...{storage: store, lockDirectory: store.directory, manager: 'kubelet', objects: () => objects},
         node: {name: 'n1', matches: () => true},
-        ...{isOffered: () => false, inUse: () => []},
+        ...{isOffered: () => false, prepared: async () => Promise.resolve([])},
         ...options,
       }),
   };
@@ -144,8 +144,9 @@ describe('claims', () => {
 
   test('do not get devices that an earlier kubelet has prepared', async () => {
     const {open} = await aNode();
-    const inUse = () => [{request: '', driver: DRIVER, pool: 'pool', device: 'a'}];
-    const claims = open(devices(['a', 'b'], aTemplate('one')), {inUse});
+    const left = {request: '', driver: DRIVER, pool: 'pool', device: 'a'};
+    const prepared = async () => Promise.resolve([{uid: 'other', devices: [left]}]);
+    const claims = open(devices(['a', 'b'], aTemplate('one')), {prepared});
     expect(await give(claims, aPodWithClaims('web', 'template:one'))).toEqual(['b']);
   });
 
