@@ -45,7 +45,7 @@ export function createDraManager({
       return running && (await prepare(running, allocated.pod, signal));
     },
     podStopped: async (pod) => {
-      if (running !== undefined) await release(running, podRef(pod).uid);
+      if (running !== undefined) await podStopped(running, pod);
     },
     reconcile: {
       periodMs: RECONCILE_PERIOD_MS,
@@ -134,12 +134,22 @@ async function prepare(
   }
 }
 
+/** Releases the claims of a pod. Files of claims are only read for a pod that may have some: one may be damaged. */
+async function podStopped(running: Running, pod: Pod): Promise<void> {
+  const {uid} = podRef(pod);
+  if (mayNeedClaims(pod)) await release(running, uid);
+  else await running.manager.unprepare(uid);
+}
+
 /** Releases the claims of a pod, and lets the pods try again that wait for devices. Rejects with SystemError: then try again. */
 async function release({manager, local, services}: Running, podUid: string): Promise<void> {
   await manager.unprepare(podUid);
   if (local === undefined) return;
   const claims = await local.claims.ofPod(podUid);
-  if (claims.length === 0) return;
+  if (claims.length === 0) {
+    local.forget(podUid);
+    return;
+  }
   if (claims.some((claim) => claim.manager === 'sync')) {
     const {OnDemandDra: Dra} = await import('./local/on-demand-dra.js');
     await new Dra({...services, objects: () => NO_DEVICE_OBJECTS}).release(podUid);

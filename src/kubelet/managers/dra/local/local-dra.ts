@@ -1,4 +1,6 @@
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import type {DeviceClaim} from '../../../../api/types/v1-resource-claims.js';
+import {SystemError} from '../../../../base/errors.js';
 import {matchesNodeSelector} from '../../../resources/node-selector.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-manager.js';
@@ -6,8 +8,11 @@ import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {findExtendedClass} from '../core/extended-class.js';
 import {claimsOfContainer} from '../core/pod-claims.js';
-import {ClaimStore, PlannedClaims, type AllocatedClaim} from './claim-store.js';
+import type {AllocatedClaim} from './allocated-claim.js';
+import {ClaimStore} from './claim-store.js';
+import {KnownClaims} from './known-claims.js';
 import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
+import {PlannedClaims} from './planned-claims.js';
 import {readPreparedClaims, type PreparedClaim} from './prepared-devices.js';
 
 /** What LocalDra works with. */
@@ -23,11 +28,11 @@ export interface LocalDraOptions {
   readonly prepared?: () => Promise<readonly PreparedClaim[]>;
 }
 
-/** Claims of a node without a cluster, and what is known of them since the last call. */
+/** Claims of a node without a cluster, and what this process knows of them. */
 export class LocalDra {
   readonly claims: LocalClaims;
   readonly #objects: () => DeviceObjects;
-  #known: readonly AllocatedClaim[] = [];
+  readonly #known = new KnownClaims();
   /** Why pods wait for devices, by UID. */
   readonly #waiting = new Map<string, string>();
 
@@ -37,16 +42,15 @@ export class LocalDra {
     this.claims = new LocalClaims({
       ...{manager, objects},
       storage: isPlan === true ? new PlannedClaims(async () => await store.list()) : store,
-      lockDirectory: isPlan === true ? undefined : store.directory,
       node: {name: node.nodeName, matches: (selector) => matchesNodeSelector(selector, node)},
       isOffered: isOffered ?? (() => false),
       prepared: prepared ?? (async () => await readPreparedClaims(node.rootDir)),
     });
   }
 
-  /** Reads the claims that are allocated. Rejects with SystemError. */
+  /** Reads the claims that an earlier process has allocated. Rejects with SystemError. */
   async load(): Promise<void> {
-    this.#known = await this.claims.all();
+    for (const one of await this.claims.all()) this.#known.put(one);
   }
 
   /**
@@ -58,7 +62,7 @@ export class LocalDra {
     try {
       const claims = await this.claims.allocate(pod, signal);
       this.#waiting.delete(uid);
-      if (claims.length > 0) await this.load();
+      this.#known.reserve(uid, claims);
       return {pod: withClaimStatuses(pod, claims)};
     } catch (error) {
       if (!(error instanceof UnallocatedClaimError)) throw error;
@@ -69,10 +73,22 @@ export class LocalDra {
 
   /** Gives up the claims of a pod, and resolves with the UIDs of the pods that wait for devices. Rejects with SystemError. */
   async release(podUid: string, signal?: AbortSignal): Promise<readonly string[]> {
-    this.#waiting.delete(podUid);
     await this.claims.release(podUid, signal);
-    await this.load();
+    this.forget(podUid);
     return [...this.#waiting.keys()];
+  }
+
+  /** Forgets a pod that has no claims any more. */
+  forget(podUid: string): void {
+    this.#waiting.delete(podUid);
+    this.#known.release(podUid);
+  }
+
+  /** Returns a claim as an API server would. Throws SystemError if it is not allocated. */
+  claim(namespace: string, name: string): DeviceClaim {
+    const found = this.#known.find(namespace, name);
+    if (found === undefined) throw new SystemError(`resourceclaim ${JSON.stringify(name)} is not allocated`);
+    return found.claim;
   }
 
   /** Returns why a pod waits for devices; undefined if it does not. */
@@ -82,12 +98,12 @@ export class LocalDra {
 
   /** Returns the claims that are known to be reserved for a pod. */
   ofPod(podUid: string): readonly AllocatedClaim[] {
-    return this.#known.filter(({claim}) => claim.status.reservedFor.some(({uid}) => uid === podUid));
+    return this.#known.ofPod(podUid);
   }
 
   /** Returns the UIDs of the pods that claims of a kubelet are reserved for. */
   podUids(): ReadonlySet<string> {
-    const own = this.#known.filter(({manager}) => manager === 'kubelet');
+    const own = this.#known.all().filter(({manager}) => manager === 'kubelet');
     return new Set(own.flatMap(({claim}) => claim.status.reservedFor.map(({uid}) => uid)));
   }
 
