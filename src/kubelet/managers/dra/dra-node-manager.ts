@@ -1,5 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {rethrowUnexpected} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices, PreparationFailure} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -158,7 +158,10 @@ async function release({manager, local, services}: Running, podUid: string): Pro
   if (waiting.length > 0) services.syncPods(waiting);
 }
 
-/** Releases the claims of pods that are gone (reconcileLoop), also those that a killed kubelet has only allocated. */
+/**
+ * Releases the claims of pods that are gone (reconcileLoop), also those that a killed kubelet has only allocated. What fails is
+ * repeated next time.
+ */
 async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
   const {manager, local, services} = running;
   if (!services.allSourcesReady()) return;
@@ -166,5 +169,17 @@ async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
   await manager.reconcile(active, signal);
   const inUse = new Set(manager.claims.all().flatMap(({podUids}) => [...podUids]));
   for (const uid of local?.podUids() ?? [])
-    if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await release(running, uid);
+    if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await tryRelease(running, uid);
+}
+
+/** Releases the claims of a pod; a failure is logged, and must not stop the release of others. */
+async function tryRelease(running: Running, podUID: string): Promise<void> {
+  try {
+    await release(running, podUID);
+  } catch (error) {
+    rethrowUnexpected(error);
+    running.services.logger
+      .forFile('dra-node-manager.ts')
+      .info('Releasing the resource claims of a pod failed, will retry', {podUID, err: messageOf(error)});
+  }
 }

@@ -2,6 +2,7 @@ import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test, vi} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
+import {SystemError} from '../../../../../src/base/errors.js';
 import {ClaimStore} from '../../../../../src/kubelet/managers/dra/local/claim-store.js';
 import {LocalDra} from '../../../../../src/kubelet/managers/dra/local/local-dra.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
@@ -122,3 +123,22 @@ test.each(['kubelet', 'command'] as const)(
     expect(await cdi(manager, OTHER)).toHaveLength(1);
   },
 );
+
+test('claims that cannot be released do not stop the release of others, and are released later', async () => {
+  await using node = await DraNode.start();
+  const objects = devices(['a', 'b'], aTemplate('one'));
+  const killed = new LocalDra({
+    ...{node: {...GOLDEN_NODE, rootDir: node.rootDir}, manager: 'kubelet', objects: () => objects},
+  });
+  for (const pod of [WEB, OTHER]) await killed.allocate(pod, signal);
+  const kubelet = await node.kubelet(objects);
+  const remove = vi.spyOn(ClaimStore.prototype, 'delete').mockRejectedValueOnce(new SystemError('EIO'));
+  try {
+    await kubelet.reconcile?.run(signal);
+    expect(await node.claims()).toHaveLength(1);
+    await kubelet.reconcile?.run(signal);
+    expect(await node.claims()).toEqual([]);
+  } finally {
+    remove.mockRestore();
+  }
+});
