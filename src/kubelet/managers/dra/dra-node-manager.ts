@@ -46,6 +46,7 @@ export function createDraManager({
     },
     podStopped: async (pod) => {
       if (running !== undefined) await podStopped(running, pod);
+      else if (mayNeedClaims(pod)) await local?.release(podRef(pod).uid);
     },
     reconcile: {
       periodMs: RECONCILE_PERIOD_MS,

@@ -22,7 +22,8 @@ const ALLOCATION = 'allocation';
 /** What LocalClaims works with. */
 export interface LocalClaimsOptions {
   readonly storage: ClaimStorage;
-  readonly manager: AllocatedClaim['manager'];
+  /** Process that the claims are for; undefined in a plan, which may be for either. */
+  readonly manager: AllocatedClaim['manager'] | undefined;
   readonly node: AllocationNode;
   readonly objects: () => DeviceObjects;
   /** Reports whether a device plugin of the node offers an extended resource. */
@@ -99,7 +100,7 @@ export class LocalClaims {
       // As with an API server, a UID in the manifest has no effect. It is the name of a file.
       const stored = {...metadata, uid: randomUUID()};
       return {
-        ...{version: 1, manager: this.#options.manager},
+        ...{version: 1, manager: this.#options.manager ?? 'sync'},
         claim: {metadata: stored, spec, status: {allocation, reservedFor: []}},
         ...(generatedFor !== undefined && {generatedFor}),
       };
@@ -144,7 +145,7 @@ export class LocalClaims {
     const {reservedFor: consumers} = claim.status;
     const {namespace, name} = claim.metadata;
     if (consumers.some((consumer) => consumer.uid === uid)) return;
-    if (manager !== this.#options.manager && consumers.length > 0)
+    if (manager !== (this.#options.manager ?? manager) && consumers.length > 0)
       throw new UnallocatedClaimError(
         `resourceclaim in use: ${namespace}/${name} belongs to pods of ${manager === 'kubelet' ? 'kcri kubelet' : 'kcri sync'}`,
         {hint: 'delete those pods, or use another claim'},

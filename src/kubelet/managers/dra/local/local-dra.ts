@@ -38,13 +38,16 @@ export class LocalDra {
 
   constructor({node, manager, objects, isPlan, isOffered, prepared}: LocalDraOptions) {
     const store = new ClaimStore(node.rootDir);
+    const planned = isPlan === true ? new PlannedClaims(async () => await store.list()) : undefined;
+    const read = prepared ?? (async () => await readPreparedClaims(node.rootDir));
     this.#objects = objects;
     this.claims = new LocalClaims({
-      ...{manager, objects},
-      storage: isPlan === true ? new PlannedClaims(async () => await store.list()) : store,
+      objects,
+      manager: planned === undefined ? manager : undefined,
+      storage: planned ?? store,
       node: {name: node.nodeName, matches: (selector) => matchesNodeSelector(selector, node)},
       isOffered: isOffered ?? (() => false),
-      prepared: prepared ?? (async () => await readPreparedClaims(node.rootDir)),
+      prepared: async () => (await read()).filter(({uid}) => planned?.released.has(uid) !== true),
     });
   }
 
@@ -129,6 +132,8 @@ export class LocalDra {
   /** Describes the devices that a container gets: `device gpu-0 of gpu.example.com (claim gpu)`; undefined for none. */
   explain(pod: Pod, container: Container): string | undefined {
     const claims = this.ofPod(podRef(pod).uid);
+    // Its claims may not be created yet.
+    if (claims.length === 0) return undefined;
     const devices = claimsOfContainer(withClaimStatuses(pod, claims), container).flatMap(
       ({name, requests}) => {
         const found = claims.find(({claim}) => claim.metadata.name === name);

@@ -5,6 +5,8 @@ import type {ClaimStorage} from './claim-store.js';
 export class PlannedClaims implements ClaimStorage {
   readonly #load: () => Promise<readonly AllocatedClaim[]>;
   #claims: Map<string, AllocatedClaim> | undefined;
+  /** UIDs of claims that the plan would release; that they are prepared does not matter then. */
+  readonly released = new Set<string>();
 
   constructor(load: () => Promise<readonly AllocatedClaim[]>) {
     this.#load = load;
@@ -24,6 +26,7 @@ export class PlannedClaims implements ClaimStorage {
 
   async delete({claim}: AllocatedClaim): Promise<void> {
     (await this.#known()).delete(claim.metadata.uid);
+    this.released.add(claim.metadata.uid);
   }
 
   async locked<T>(_name: string, work: () => Promise<T>): Promise<T> {

@@ -48,3 +48,15 @@ test.each(['a command', 'a plan'])(
     });
   },
 );
+
+test('a plan that would end a pod of a kubelet gives its device to another, and stores nothing', async () => {
+  await using node = await DraNode.start();
+  await prepare(await node.kubelet(OBJECTS), WEB);
+  const stored = await node.claims();
+  const plan = await node.kubelet(OBJECTS, true);
+  const other = aPodWithClaims('other', 'template:one');
+  expect(await prepare(plan, other)).toMatchObject({reason: 'FailedScheduling'});
+  await plan.podStopped?.(WEB);
+  expect(await prepare(plan, other)).toBeUndefined();
+  expect([await node.claims(), node.driver.callsTo('NodeUnprepareResources')]).toEqual([stored, []]);
+});
