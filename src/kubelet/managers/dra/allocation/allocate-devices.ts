@@ -2,7 +2,7 @@ import {SystemError} from '../../../../base/errors.js';
 import {createAllocation} from './allocation-result.js';
 import type {Allocation, AllocationInput} from './allocation-types.js';
 import {explainShortage} from './allocation-shortage.js';
-import {consumedCapacity, fitsCapacity} from './device-capacity.js';
+import {capacityNeed, fitsCapacity, type CapacityNeed} from './device-capacity.js';
 import {satisfiesConstraint, type Candidate} from './device-constraints.js';
 import {deviceKey} from './device-id.js';
 import {DeviceLedger} from './device-ledger.js';
@@ -64,6 +64,8 @@ class DeviceSearch {
   readonly #requests: readonly PlannedRequest[];
   readonly #ledger: DeviceLedger;
   readonly #selected = new Map<Alternative, Map<string, string | undefined>>();
+  readonly #needs = new Map<Alternative, Map<string, CapacityNeed | undefined>>();
+  readonly #all = new Map<Alternative, readonly PoolDevice[]>();
   /** Why devices were refused, by request and device. */
   readonly #refusals = new Map<PlannedRequest, Map<string, string>>();
   #deepest = 0;
@@ -74,7 +76,7 @@ class DeviceSearch {
     this.#pools = gatherPools(input.slices, input.node);
     this.#usable = this.#pools.flatMap(({problem, devices}) => (problem === undefined ? devices : []));
     this.#requests = input.claims.flatMap((claim) => planRequests(claim, input));
-    this.#ledger = new DeviceLedger(input.allocated.devices);
+    this.#ledger = new DeviceLedger(input.allocated.devices, this.#pools);
   }
 
   run(): boolean {
@@ -148,11 +150,23 @@ class DeviceSearch {
 
   /** Returns the devices that a request for all of them is for. */
   #allFor(request: PlannedRequest, alternative: Alternative): readonly PoolDevice[] {
+    const known = this.#all.get(alternative) ?? this.#findAll(request, alternative);
+    this.#all.set(alternative, known);
+    return known;
+  }
+
+  #findAll(request: PlannedRequest, alternative: Alternative): readonly PoolDevice[] {
     return this.#usable.filter((device) => {
       const refusal = this.#findMismatch(request, alternative, device);
       if (refusal !== undefined) this.#refuse(request, device, refusal);
-      return refusal === undefined && fitsCapacity(device.device, alternative.capacity, new Map());
+      const need = this.#needOf(alternative, device);
+      return refusal === undefined && need !== undefined && fitsCapacity(need, new Map());
     });
+  }
+
+  /** Returns what an alternative needs of the capacity of a device; undefined if it cannot have that. */
+  #needOf(alternative: Alternative, {id, device}: PoolDevice): CapacityNeed | undefined {
+    return remembered(this.#needs, {alternative, id}, () => capacityNeed(device, alternative.capacity));
   }
 
   /** Chooses a device if it can be taken. */
@@ -165,15 +179,15 @@ class DeviceSearch {
       return false;
     }
     const isShared = device.device.allowMultipleAllocations === true;
-    const consumed = isShared ? consumedCapacity(device.device, alternative.capacity) : undefined;
-    if (consumed !== undefined) this.#ledger.share(deviceKey(device.id), consumed, 1n);
+    const consumed = isShared ? this.#needOf(alternative, device)?.consumed : undefined;
+    this.#ledger.take(device, consumed, 1n);
     this.chosen.push({request, alternative, device, consumed});
     return true;
   }
 
   #giveBack(): void {
     const last = this.chosen.pop();
-    if (last?.consumed !== undefined) this.#ledger.share(deviceKey(last.device.id), last.consumed, -1n);
+    if (last !== undefined) this.#ledger.take(last.device, last.consumed, -1n);
   }
 
   #refuse(request: PlannedRequest, {id}: PoolDevice, reason: string): void {
@@ -188,9 +202,9 @@ class DeviceSearch {
     const mismatch = this.#findMismatch(request, alternative, device);
     if (mismatch !== undefined) return mismatch;
     const key = deviceKey(device.id);
-    if (!fitsCapacity(device.device, alternative.capacity, this.#ledger.consumedOf(key)))
-      return 'not enough capacity';
-    if (!this.#hasCounters(device)) return 'not enough of shared counters';
+    const need = this.#needOf(alternative, device);
+    if (need === undefined || !fitsCapacity(need, this.#ledger.consumedOf(key))) return 'not enough capacity';
+    if (!this.#ledger.hasCounters(device)) return 'not enough of shared counters';
     const taint = findUntolerated(device.device.taints ?? [], alternative.tolerations);
     if (taint !== undefined) return `taint ${taint.key}:${taint.effect} is not tolerated`;
     return this.#findViolation(request, alternative, device);
@@ -207,22 +221,6 @@ class DeviceSearch {
     return !adminAccess && this.#ledger.isTaken(key) ? 'allocated already' : undefined;
   }
 
-  #hasCounters(device: PoolDevice): boolean {
-    const key = deviceKey(device.id);
-    // A device that is shared has its counters already.
-    if (device.device.allowMultipleAllocations === true && this.#ledger.isShared(key)) return true;
-    const pool = this.#pools.find(({driver, name}) => driver === device.id.driver && name === device.id.pool);
-    const others = this.chosen.filter(({consumed}) => consumed === undefined);
-    return (
-      pool !== undefined &&
-      this.#ledger.hasCounters(
-        pool,
-        device,
-        others.map((one) => one.device),
-      )
-    );
-  }
-
   #findViolation(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
     const {constraints = []} = request.claim.spec.devices;
     if (constraints.length === 0) return undefined;
@@ -234,11 +232,9 @@ class DeviceSearch {
 
   /** Returns why a device is never for a request; undefined if it may be (isSelectable). */
   #findMismatch(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
-    const known = this.#selected.get(alternative) ?? new Map<string, string | undefined>();
-    this.#selected.set(alternative, known);
-    const key = deviceKey(device.id);
-    if (!known.has(key)) known.set(key, this.#computeMismatch(request, alternative, device));
-    return known.get(key);
+    return remembered(this.#selected, {alternative, id: device.id}, () =>
+      this.#computeMismatch(request, alternative, device),
+    );
   }
 
   #computeMismatch(
@@ -260,6 +256,21 @@ class DeviceSearch {
       return 'for other nodes';
     return undefined;
   }
+}
+
+/** Returns what is known of a device for an alternative, or computes it once. */
+function remembered<T>(
+  known: Map<Alternative, Map<string, T>>,
+  {alternative, id}: {readonly alternative: Alternative; readonly id: PoolDevice['id']},
+  compute: () => T,
+): T {
+  const byDevice = known.get(alternative) ?? new Map<string, T>();
+  known.set(alternative, byDevice);
+  const key = deviceKey(id);
+  if (byDevice.has(key)) return byDevice.get(key) as T;
+  const value = compute();
+  byDevice.set(key, value);
+  return value;
 }
 
 function toCandidate({request, alternative, device}: Omit<Choice, 'consumed'>): Candidate {

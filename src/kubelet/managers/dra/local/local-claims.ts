@@ -7,6 +7,7 @@ import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {allocateDevices} from '../allocation/allocate-devices.js';
 import type {AllocatedDevice, Allocation, AllocationNode} from '../allocation/allocation-types.js';
+import {runWithin} from '../allocation/run-within.js';
 import {mayNeedClaims} from '../core/pod-claims.js';
 import {isReservedFor, withoutReservation, type AllocatedClaim} from './allocated-claim.js';
 import type {ClaimStorage} from './claim-store.js';
@@ -15,6 +16,9 @@ import type {PreparedClaim} from './prepared-devices.js';
 
 /** Most pods that a claim is reserved for (ResourceClaimReservedForMaxSize). */
 const MOST_CONSUMERS = 256;
+
+/** Time within which devices must be found, in ms. Usually that takes less than ten. */
+const ALLOCATION_MS = 2000;
 
 /** Name of the lock under which devices are given and taken back. */
 const ALLOCATION = 'allocation';
@@ -122,7 +126,7 @@ export class LocalClaims {
       ? (await import('../selectors/device-selectors.js')).createDeviceSelectors()
       : NO_SELECTORS;
     const outcome = explained(() =>
-      selectors.bounded(() => allocateDevices({...input, matches: selectors.matches})),
+      runWithin(ALLOCATION_MS, () => allocateDevices({...input, matches: selectors.matches})),
     );
     if (outcome.kind === 'allocated') return outcome.allocations;
     throw new UnallocatedClaimError(`cannot allocate all claims: ${outcome.reason}`, {
@@ -238,7 +242,7 @@ function reservedFor(one: AllocatedClaim, pod: Pod): AllocatedClaim {
   return {...one, claim: {...claim, status: {...claim.status, reservedFor: added}}};
 }
 
-const NO_SELECTORS = {matches: () => true, bounded: <T>(work: () => T): T => work()};
+const NO_SELECTORS = {matches: () => true};
 
 function haveSelectors(needed: readonly NeededClaim[], classes: readonly DeviceClass[]): boolean {
   const has = ({selectors = []}: {readonly selectors?: readonly DeviceSelector[]}): boolean =>
