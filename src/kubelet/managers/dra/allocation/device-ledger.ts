@@ -48,8 +48,7 @@ export class DeviceLedger {
    * Takes a device, or with the sign −1 gives it back: some of its capacity if it is shared, which costs counters of its pool only
    * once, or all of it.
    */
-  take({id, device}: PoolDevice, consumed: CapacityAmounts | undefined, sign: 1n | -1n): void {
-    const key = deviceKey(id);
+  take({id, key, device}: PoolDevice, consumed: CapacityAmounts | undefined, sign: 1n | -1n): void {
     const was = this.#shared.has(key);
     if (consumed !== undefined) this.#share(key, consumed, sign);
     if (consumed === undefined || this.#shared.has(key) !== was)
@@ -57,9 +56,10 @@ export class DeviceLedger {
   }
 
   /** Reports whether the pool of a device has the counters that it consumes. */
-  hasCounters({id, device}: PoolDevice): boolean {
+  hasCounters({id, key, device}: PoolDevice): boolean {
+    if ((device.consumesCounters ?? []).length === 0) return true;
     // A device that is shared has its counters already.
-    if (device.allowMultipleAllocations === true && this.#shared.has(deviceKey(id))) return true;
+    if (device.allowMultipleAllocations === true && this.#shared.has(key)) return true;
     return this.#counters.get(poolKey(id))?.has(device) === true;
   }
 

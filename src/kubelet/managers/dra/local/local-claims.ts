@@ -7,7 +7,7 @@ import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {allocateDevices} from '../allocation/allocate-devices.js';
 import type {AllocatedDevice, Allocation, AllocationNode} from '../allocation/allocation-types.js';
-import {runWithin} from '../allocation/run-within.js';
+import {runInSteps} from '../allocation/run-in-steps.js';
 import {mayNeedClaims} from '../core/pod-claims.js';
 import {isReservedFor, withoutReservation, type AllocatedClaim} from './allocated-claim.js';
 import type {ClaimStorage} from './claim-store.js';
@@ -17,8 +17,8 @@ import type {PreparedClaim} from './prepared-devices.js';
 /** Most pods that a claim is reserved for (ResourceClaimReservedForMaxSize). */
 const MOST_CONSUMERS = 256;
 
-/** Time within which devices must be found, in ms. Usually that takes less than ten. */
-const ALLOCATION_MS = 2000;
+/** Time within which devices must be found. Usually that takes less than 10 ms. */
+const LIMITS = {turnMs: 10, stepMs: 500, allMs: 5000};
 
 /** Name of the lock under which devices are given and taken back. */
 const ALLOCATION = 'allocation';
@@ -65,17 +65,21 @@ export class LocalClaims {
     if ((pod.spec.resourceClaims ?? []).length === 0 && this.#needed(pod, await storage.list()).length === 0)
       return [];
     const work = async (): Promise<readonly AllocatedClaim[]> =>
-      await this.#allocateLocked(pod, await storage.list());
+      await this.#allocateLocked(pod, await storage.list(), signal);
     return await storage.locked(ALLOCATION, work, signal);
   }
 
-  async #allocateLocked(pod: Pod, known: readonly AllocatedClaim[]): Promise<readonly AllocatedClaim[]> {
+  async #allocateLocked(
+    pod: Pod,
+    known: readonly AllocatedClaim[],
+    signal: AbortSignal,
+  ): Promise<readonly AllocatedClaim[]> {
     const found = this.#needed(pod, known).map((claim) => ({
       ...{claim, known: known.find((one) => isSame(one, claim))},
     }));
     for (const one of found) if (one.known !== undefined) this.#requireUsable(one.known, pod);
     const missing = found.filter((one) => one.known === undefined).map(({claim}) => claim);
-    const created = await this.#create(missing, known);
+    const created = await this.#create(missing, known, signal);
     const all = found.map(
       (one) => one.known ?? created.find(({claim}) => claim.metadata.name === one.claim.metadata.name),
     );
@@ -88,16 +92,21 @@ export class LocalClaims {
   #needed(pod: Pod, known: readonly AllocatedClaim[]): readonly NeededClaim[] {
     const {objects, isOffered} = this.#options;
     const reserved = known.filter((one) => isReservedFor(one, podRef(pod).uid));
-    return explained(() => neededClaims(pod, {objects: objects(), isOffered, reserved}));
+    try {
+      return neededClaims(pod, {objects: objects(), isOffered, reserved});
+    } catch (error) {
+      return rethrowAsWaiting(error);
+    }
   }
 
   /** Returns claims with devices for them. */
   async #create(
     needed: readonly NeededClaim[],
     known: readonly AllocatedClaim[],
+    signal: AbortSignal,
   ): Promise<readonly AllocatedClaim[]> {
     if (needed.length === 0) return [];
-    const allocations = await this.#findDevices(needed, known);
+    const allocations = await this.#findDevices(needed, known, signal);
     return needed.map(({metadata, spec, generatedFor}, index): AllocatedClaim => {
       const allocation = allocations[index];
       if (allocation === undefined) throw new Error('a claim has no allocation');
@@ -115,6 +124,7 @@ export class LocalClaims {
   async #findDevices(
     needed: readonly NeededClaim[],
     known: readonly AllocatedClaim[],
+    signal: AbortSignal,
   ): Promise<readonly Allocation[]> {
     const {objects, node} = this.#options;
     const {classes, slices} = objects();
@@ -125,9 +135,8 @@ export class LocalClaims {
     const selectors = haveSelectors(needed, classes)
       ? (await import('../selectors/device-selectors.js')).createDeviceSelectors()
       : NO_SELECTORS;
-    const outcome = explained(() =>
-      runWithin(ALLOCATION_MS, () => allocateDevices({...input, matches: selectors.matches})),
-    );
+    const search = allocateDevices({...input, matches: selectors.matches});
+    const outcome = await runInSteps(search, LIMITS, signal).catch(rethrowAsWaiting);
     if (outcome.kind === 'allocated') return outcome.allocations;
     throw new UnallocatedClaimError(`cannot allocate all claims: ${outcome.reason}`, {
       hint: 'delete pods that use the devices, or add a ResourceSlice with more of them to the manifests',
@@ -258,12 +267,8 @@ function haveSelectors(needed: readonly NeededClaim[], classes: readonly DeviceC
   );
 }
 
-/** Returns the result of work; its SystemError becomes one that a pod waits with. */
-function explained<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof SystemError)) throw cause;
-    throw new UnallocatedClaimError(cause.message, {cause, hint: cause.hint});
-  }
+/** Throws an error; a SystemError as one that a pod waits with. */
+function rethrowAsWaiting(cause: unknown): never {
+  if (!(cause instanceof SystemError)) throw cause;
+  throw new UnallocatedClaimError(cause.message, {cause, hint: cause.hint});
 }

@@ -1,5 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import {runWithin} from '../../../../../src/kubelet/managers/dra/allocation/run-within.js';
 import {createDeviceSelectors} from '../../../../../src/kubelet/managers/dra/selectors/device-selectors.js';
 
 const {matches} = createDeviceSelectors();
@@ -85,15 +84,4 @@ describe('a selector fails with its expression', () => {
 test('an invalid version of a device is an error', () => {
   const device = {driver: 'd.example.com', attributes: {v: {version: '1.0'}}};
   expect(() => matches('device.driver == ""', device)).toThrow('attribute v: parse semantic version');
-});
-
-test('expressions that never end are interrupted', () => {
-  const pattern = '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!".matches("^(a+)+$")';
-  const loop = `lists.range(1000)${'.map(x, lists.range(1000))'.repeat(1)}.all(a, lists.range(1000).all(b, lists.range(1000).all(c, a.size() == 1000)))`;
-  for (const expression of [pattern, loop])
-    expect(() => runWithin(50, () => matches(expression, GPU))).toThrow(
-      'no devices were found for the claims within 50 ms',
-    );
-  expect(runWithin(2000, () => matches('true', GPU))).toBe(true);
-  expect(() => runWithin(2000, () => matches('1', GPU))).toThrow('must evaluate to bool');
 });
