@@ -73,17 +73,19 @@ function planAlternative(
   {
     name,
     selectors = [],
-    allocationMode: mode = 'ExactCount',
-    count = 1,
+    allocationMode,
+    count = 0,
     adminAccess = false,
     tolerations = [],
     capacity,
   }: ExactDeviceRequest & {readonly name: string | undefined},
   deviceClass: DeviceClass,
 ): Alternative {
-  const takesAll = mode === 'All';
   return {
-    ...{name, deviceClass, selectors, takesAll, count, adminAccess, tolerations},
+    ...{name, deviceClass, selectors, adminAccess, tolerations},
+    takesAll: allocationMode === 'All',
+    // Zero stands for the default.
+    count: count === 0 ? 1 : count,
     capacity: capacity?.requests,
   };
 }
