@@ -54,9 +54,10 @@ export function createDraManager({
         if (running !== undefined) await reconcile(running, signal);
       },
     },
-    containerOptions: async ({pod, container}) => ({
-      cdiDevices: running?.cdiDevices(podOf(pod), container) ?? [],
-    }),
+    containerOptions: async ({pod, container}) => {
+      await running?.local?.requireKnown(pod);
+      return {cdiDevices: running?.cdiDevices(podOf(pod), container) ?? []};
+    },
     resourceStatus: (pod, container) => running?.statuses(podOf(pod), container) ?? [],
     podStatus: (pod) => local?.statusOf(pod),
     offersResource: (resource) => local?.offers(resource) === true,

@@ -60,7 +60,8 @@ export async function startDraManager(
   signal.addEventListener('abort', () => {
     drivers.stopFollowing();
   });
-  await local?.load();
+  const problem = await local?.load();
+  if (problem !== undefined) logger.error(problem, 'Failed to read a resource claim: pods with claims wait');
   return {
     manager,
     drivers,

@@ -50,13 +50,24 @@ export class ClaimStore implements ClaimStorage {
 
   /** Returns the claims, sorted by file name. Rejects if a file is damaged: its devices would be given away again. */
   async list(): Promise<readonly AllocatedClaim[]> {
+    const {claims, problem} = await this.readable();
+    if (problem !== undefined) throw problem;
+    return claims;
+  }
+
+  /** Returns the claims that can be read, sorted by file name, and the error of the first other one. */
+  async readable(): Promise<{
+    readonly claims: readonly AllocatedClaim[];
+    readonly problem: SystemError | undefined;
+  }> {
     const names = (await listNames(this.directory)).filter(
       (name) => name.endsWith(SUFFIX) && !name.startsWith('.'),
     );
     const found = await Promise.all(
-      names.toSorted().map(async (name) => this.#read(join(this.directory, name))),
+      names.toSorted().map(async (name) => this.#read(join(this.directory, name)).catch(asSystemError)),
     );
-    return found.flatMap((one) => one ?? []);
+    const problem = found.find((one) => one instanceof SystemError);
+    return {claims: found.flatMap((one) => (one instanceof SystemError ? [] : (one ?? []))), problem};
   }
 
   async locked<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -86,4 +97,10 @@ export class ClaimStore implements ClaimStorage {
   #path({claim}: AllocatedClaim): string {
     return join(this.directory, `${claim.metadata.uid}${SUFFIX}`);
   }
+}
+
+/** Returns a SystemError; throws other errors. */
+function asSystemError(error: unknown): SystemError {
+  if (error instanceof SystemError) return error;
+  throw error;
 }

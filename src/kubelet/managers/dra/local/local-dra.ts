@@ -7,7 +7,7 @@ import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-
 import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {findExtendedClass} from '../core/extended-class.js';
-import {claimsOfContainer} from '../core/pod-claims.js';
+import {claimsOfContainer, mayNeedClaims} from '../core/pod-claims.js';
 import type {AllocatedClaim} from './allocated-claim.js';
 import {ClaimStore} from './claim-store.js';
 import {KnownClaims} from './known-claims.js';
@@ -31,8 +31,11 @@ export interface LocalDraOptions {
 /** Claims of a node without a cluster, and what this process knows of them. */
 export class LocalDra {
   readonly claims: LocalClaims;
+  readonly #store: ClaimStore;
   readonly #objects: () => DeviceObjects;
   readonly #known = new KnownClaims();
+  /** Why not all claims of an earlier process are known. */
+  #problem: SystemError | undefined;
   /** Why pods wait for devices, by UID. */
   readonly #waiting = new Map<string, string>();
 
@@ -40,6 +43,7 @@ export class LocalDra {
     const store = new ClaimStore(node.rootDir);
     const planned = isPlan === true ? new PlannedClaims(async () => await store.list()) : undefined;
     const read = prepared ?? (async () => await readPreparedClaims(node.rootDir));
+    this.#store = store;
     this.#objects = objects;
     this.claims = new LocalClaims({
       objects,
@@ -51,9 +55,24 @@ export class LocalDra {
     });
   }
 
-  /** Reads the claims that an earlier process has allocated. Rejects with SystemError. */
-  async load(): Promise<void> {
-    for (const one of await this.claims.all()) this.#known.put(one);
+  /**
+   * Reads the claims that an earlier process has allocated. Resolves with the error of a file that cannot be read: pods without claims
+   * do not need it. Rejects with SystemError if the directory cannot be read.
+   */
+  async load(): Promise<SystemError | undefined> {
+    const {claims, problem} = await this.#store.readable();
+    for (const one of claims) this.#known.put(one);
+    this.#problem = problem;
+    return problem;
+  }
+
+  /** Requires that the claims of a pod are known, so that no container starts without its devices. Rejects with SystemError. */
+  async requireKnown(pod: Pod): Promise<void> {
+    const isUnknown = (): boolean =>
+      this.#problem !== undefined && mayNeedClaims(pod) && this.ofPod(podRef(pod).uid).length === 0;
+    // The file may have been restored or moved away.
+    const problem = isUnknown() ? await this.load() : undefined;
+    if (problem !== undefined && isUnknown()) throw problem;
   }
 
   /**

@@ -65,7 +65,10 @@ export class OnDemandDra {
   /** Releases the claims of a pod whose containers have stopped. Rejects with SystemError: then try again. */
   async release(podUid: string, signal?: AbortSignal): Promise<void> {
     const claims = await this.#local.claims.ofPod(podUid);
-    if (claims.length === 0) return;
+    if (claims.length === 0) {
+      this.#local.forget(podUid);
+      return;
+    }
     await this.#locked(claims, async () => {
       const current = await this.#local.claims.ofPod(podUid);
       const manager = await this.#openManager(current.flatMap((one) => restored(one) ?? []));

@@ -1,4 +1,4 @@
-import {rm, writeFile} from 'node:fs/promises';
+import {readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test, vi} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
@@ -123,6 +123,27 @@ test.each(['kubelet', 'command'] as const)(
     expect(await cdi(manager, OTHER)).toHaveLength(1);
   },
 );
+
+test('a kubelet starts with a damaged file of a claim, and starts no container that may need it', async () => {
+  await using node = await DraNode.start();
+  const objects = devices(['a', 'b'], aTemplate('one'));
+  const first = await node.kubelet(objects);
+  await prepare(first, WEB);
+  const [file = ''] = await node.claims();
+  await prepare(first, OTHER);
+  const path = join(node.rootDir, 'kcri/resource-claims', file);
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, '{}');
+  const restarted = await node.kubelet(objects);
+  expect(await prepare(restarted, NO_CLAIMS)).toBeUndefined();
+  expect(await cdi(restarted, NO_CLAIMS)).toEqual([]);
+  expect(await cdi(restarted, OTHER)).toHaveLength(1);
+  const message = `invalid state of a resource claim in ${JSON.stringify(path)}`;
+  await expect(cdi(restarted, WEB)).rejects.toThrow(message);
+  expect(await prepare(restarted, WEB)).toMatchObject({message: expect.stringContaining(message) as string});
+  await writeFile(path, text);
+  expect(await cdi(restarted, WEB)).toHaveLength(1);
+});
 
 test('claims that cannot be released do not stop the release of others, and are released later', async () => {
   await using node = await DraNode.start();
