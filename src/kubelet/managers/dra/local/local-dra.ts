@@ -12,7 +12,7 @@ import type {AllocatedClaim} from './allocated-claim.js';
 import {ClaimStore} from './claim-store.js';
 import {KnownClaims} from './known-claims.js';
 import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
-import {PlannedClaims} from './planned-claims.js';
+import {PlannedClaims} from './planned-claim-storage.js';
 import {readPreparedClaims, type PreparedClaim} from './prepared-devices.js';
 
 /** What LocalDra works with. */

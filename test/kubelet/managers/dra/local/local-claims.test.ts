@@ -10,7 +10,7 @@ import {
   LocalClaims,
   type LocalClaimsOptions,
 } from '../../../../../src/kubelet/managers/dra/local/local-claims.js';
-import {PlannedClaims} from '../../../../../src/kubelet/managers/dra/local/planned-claims.js';
+import {PlannedClaims} from '../../../../../src/kubelet/managers/dra/local/planned-claim-storage.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {aClaim, aClass, aPodWithClaims, aSpec, aTemplate, devices, DRIVER} from './device-fixtures.js';
 
