@@ -47,17 +47,22 @@ interface Result {
   readonly device: string;
 }
 
-/** Returns the devices of this driver that kcri has allocated for a claim. UIDs are names of files, whoever sends them. */
-function allocationOf({uid}: Claim): readonly Result[] {
-  const path = join(rootDir, 'kcri', 'resource-claims', `${uid}.json`);
-  const {claim} = JSON.parse(readFileSync(path, 'utf8'));
-  const results: readonly Result[] = claim.status.allocation.devices.results;
+/** Returns the UID of a claim, which becomes part of file names: nothing else may be in it, whoever sends it. */
+function checkedUid({uid}: Claim): string {
+  if (!/^[\w-]{1,64}$/.test(uid)) throw new Error(`invalid UID "${uid}"`);
+  return uid;
+}
+
+/** Returns the devices of this driver that kcri has allocated for a claim. */
+function allocationOf(claim: Claim): readonly Result[] {
+  const path = join(rootDir, 'kcri', 'resource-claims', `${checkedUid(claim)}.json`);
+  const stored = JSON.parse(readFileSync(path, 'utf8'));
+  const results: readonly Result[] = stored.claim.status.allocation.devices.results;
   return results.filter(({driver}) => driver === DRIVER);
 }
 
-function cdiFile(uid: string): string {
-  if (!/^[\w-]{1,64}$/.test(uid)) throw new Error(`invalid UID "${uid}"`);
-  return join(cdiDir, `${DRIVER}-${uid}.json`);
+function cdiFile(claim: Claim): string {
+  return join(cdiDir, `${DRIVER}-${checkedUid(claim)}.json`);
 }
 
 /** Describes the devices of a claim to the runtime, and returns them with their names in CDI. Repeating it is fine. */
@@ -70,7 +75,7 @@ function prepare(claim: Claim): object {
       deviceNodes: [{path: `/dev/${device}`, hostPath: '/dev/zero', permissions: 'r'}],
     },
   }));
-  const path = cdiFile(claim.uid);
+  const path = cdiFile(claim);
   mkdirSync(cdiDir, {recursive: true});
   writeFileSync(`${path}.new`, JSON.stringify({cdiVersion: '0.6.0', kind: KIND, devices}));
   renameSync(`${path}.new`, path);
@@ -86,9 +91,9 @@ function prepare(claim: Claim): object {
 }
 
 /** Forgets a claim. It may never have been prepared. */
-function unprepare({uid, namespace, name}: Claim): object {
-  rmSync(cdiFile(uid), {force: true});
-  console.log(`unprepared ${namespace}/${name}`);
+function unprepare(claim: Claim): object {
+  rmSync(cdiFile(claim), {force: true});
+  console.log(`unprepared ${claim.namespace}/${claim.name}`);
   return {};
 }
 

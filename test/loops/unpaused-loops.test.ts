@@ -20,6 +20,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kubelet/foreground/sync-job.ts: run': 'waits for the end of a pod',
   'kubelet/managers/cgroups/systemd-slices.ts: #waitFor':
     'waits for the end of a job of systemd, up to a limit',
+  'kubelet/managers/dra/allocation/run-in-steps.ts: runInSteps': 'ends with the work, or at a limit',
   'kubelet/managers/http/http-get.ts: httpGet': 'ends after 10 redirects',
   'kubelet/managers/logs/log-directory.ts: readChunks': 'ends with the file',
   'kubelet/managers/network/local-services.ts: #waitUntil': 'waits for a change, up to a limit',

@@ -10,7 +10,6 @@ import {
   schemaOf,
   text,
 } from '../schema/object-schema.js';
-import {omit} from '../../base/omit.js';
 import {
   capacityRequirements,
   counterSet,
@@ -146,10 +145,14 @@ export function convertBetaTemplate({metadata, spec}: BetaResourceClaimTemplate)
 
 /** Converts a slice of v1beta1. */
 export function convertBetaSlice({metadata, spec}: BetaResourceSlice): ResourceSlice {
-  const {devices, ...others} = spec;
+  const {devices, nodeName = '', ...others} = spec;
   return {
     ...{apiVersion: RESOURCE_API, kind: 'ResourceSlice', metadata},
-    spec: {...others, ...(devices !== undefined && {devices: devices.map(convertDevice)})},
+    spec: {
+      ...others,
+      ...(nodeName !== '' && {nodeName}),
+      ...(devices !== undefined && {devices: devices.map(convertDevice)}),
+    },
   };
 }
 
@@ -158,11 +161,15 @@ function convertSpec({devices}: BetaClaimSpec): ResourceClaimSpec {
   return {devices: {...others, ...(requests !== undefined && {requests: requests.map(convertRequest)})}};
 }
 
+/** Converts a request; any field of its own makes it one for exactly that, which validation may refuse. */
 function convertRequest(request: BetaRequest): DeviceRequest {
-  const {name, firstAvailable, deviceClassName} = request;
-  if (firstAvailable !== undefined && deviceClassName === undefined) return {name, firstAvailable};
-  const exactly = {...omit(request, 'name', 'firstAvailable'), deviceClassName: deviceClassName ?? ''};
-  return {name, exactly, ...(firstAvailable !== undefined && {firstAvailable})};
+  const {name, firstAvailable, deviceClassName = '', ...others} = request;
+  const isExact = deviceClassName !== '' || Object.keys(others).length > 0;
+  return {
+    name,
+    ...(isExact && {exactly: {...others, deviceClassName}}),
+    ...(firstAvailable !== undefined && {firstAvailable}),
+  };
 }
 
 function convertDevice({name, basic}: BetaDevice): OfferedDevice {

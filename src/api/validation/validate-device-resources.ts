@@ -89,8 +89,8 @@ function* validateExact(
   {
     deviceClassName,
     selectors = [],
-    allocationMode: mode = 'ExactCount',
-    count,
+    allocationMode = '',
+    count = 0,
     tolerations = [],
   }: Omit<ExactDeviceRequest, 'adminAccess'>,
   path: FieldPath,
@@ -99,10 +99,12 @@ function* validateExact(
   if (deviceClassName !== '')
     yield* validateName(deviceClassName, path.child('deviceClassName'), checkDnsSubdomain);
   yield* validateSelectors(selectors, path.child('selectors'));
+  const mode = allocationMode === '' ? 'ExactCount' : allocationMode;
   if (!MODES.includes(mode)) yield unsupportedValue(path.child('allocationMode'), mode, MODES);
-  if (mode === 'All' && count !== undefined && count !== 0)
+  if (mode === 'All' && count !== 0)
     yield invalidValue(path.child('count'), count, "must not be specified when allocationMode is 'All'");
-  if (mode === 'ExactCount' && count !== undefined) yield* validatePositive(count, path.child('count'));
+  // Without a count it is one (SetDefaults_ExactDeviceRequest).
+  if (mode === 'ExactCount' && count !== 0) yield* validatePositive(count, path.child('count'));
   yield* validateEach(tolerations, path.child('tolerations'), validateDeviceToleration);
 }
 

@@ -2,7 +2,7 @@ import {counted} from '../../base/counted.js';
 import type {PodPlan} from '../../kubelet/index.js';
 
 /** What a sync would do to a pod. */
-export type PlannedChangeKind = 'create' | 'replace' | 'change' | 'stop' | 'none';
+export type PlannedChangeKind = 'create' | 'replace' | 'change' | 'stop' | 'wait' | 'none';
 
 /** Order and words of the summary. */
 const WORDS = {
@@ -10,6 +10,7 @@ const WORDS = {
   replace: 'to replace',
   change: 'to change',
   stop: 'to stop or delete',
+  wait: 'to wait for devices',
   none: 'unchanged',
 } as const satisfies Record<PlannedChangeKind, string>;
 
@@ -22,8 +23,9 @@ const ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns what a sync would do to the pod of a plan. */
-export function changeKindOf({replaces, calls, files, fields, changes}: PodPlan): PlannedChangeKind {
+export function changeKindOf({replaces, waits, calls, files, fields, changes}: PodPlan): PlannedChangeKind {
   if (replaces !== undefined) return 'replace';
+  if (waits === true && calls.length === 0) return 'wait';
   if (calls.length === 0) return files.length === 0 ? 'none' : 'change';
   if (calls.every(({method}) => ENDING.has(method))) return 'stop';
   const isNew = fields.length + changes.length === 0 && calls.some(({method}) => method === 'RunPodSandbox');

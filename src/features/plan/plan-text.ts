@@ -163,6 +163,7 @@ const COLORS = {
   replace: 'yellow',
   change: 'yellow',
   stop: 'red',
+  wait: 'yellow',
   none: 'reset',
 } as const satisfies Record<PlannedChangeKind, string>;
 

@@ -54,6 +54,8 @@ export interface PodPlan {
   readonly pod: Pod;
   /** State of the pod in the API server, or the reason of its deletion; absent for a pod of a manifest. */
   readonly note?: string;
+  /** True if the pod would wait for devices. */
+  readonly waits?: boolean;
   /** UID of the older pod of the same name that would be terminated first. */
   readonly replaces: string | undefined;
   readonly calls: readonly PlannedCall[];
@@ -101,7 +103,8 @@ export async function planPods(
       snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
     const plan = await planPod({...options, nodeManagers}, {pod, findConflicts}, signal);
     const note = noteOf(pod, options, nodeManagers);
-    plans.push(note === undefined ? plan : {...plan, note});
+    const waits = nodeManagers.podStatus(pod)?.unschedulable !== undefined;
+    plans.push({...plan, ...(note !== undefined && {note}), ...(waits && {waits})});
   }
   return plans;
 }

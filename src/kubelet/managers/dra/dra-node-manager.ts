@@ -1,5 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {rethrowUnexpected} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices, PreparationFailure} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -33,7 +33,7 @@ export function createDraManager({
     answersPlans: true,
     start: async (services, signal) => {
       const {openLocalDra, startDraManager} = await import('./start-dra-manager.js');
-      if (services.isPlan === true) local = await openLocalDra(services, () => undefined);
+      if (services.isPlan === true) local = await openLocalDra(services);
       else if (devicePluginsDir !== undefined) {
         running = {...(await startDraManager(services, signal)), services};
         ({local} = running);
@@ -45,7 +45,8 @@ export function createDraManager({
       return running && (await prepare(running, allocated.pod, signal));
     },
     podStopped: async (pod) => {
-      if (running !== undefined) await release(running, podRef(pod).uid);
+      if (running !== undefined) await podStopped(running, pod);
+      else if (mayNeedClaims(pod)) await local?.release(podRef(pod).uid);
     },
     reconcile: {
       periodMs: RECONCILE_PERIOD_MS,
@@ -53,9 +54,10 @@ export function createDraManager({
         if (running !== undefined) await reconcile(running, signal);
       },
     },
-    containerOptions: async ({pod, container}) => ({
-      cdiDevices: running?.cdiDevices(podOf(pod), container) ?? [],
-    }),
+    containerOptions: async ({pod, container}) => {
+      await running?.local?.requireKnown(pod);
+      return {cdiDevices: running?.cdiDevices(podOf(pod), container) ?? []};
+    },
     resourceStatus: (pod, container) => running?.statuses(podOf(pod), container) ?? [],
     podStatus: (pod) => local?.statusOf(pod),
     offersResource: (resource) => local?.offers(resource) === true,
@@ -134,12 +136,22 @@ async function prepare(
   }
 }
 
+/** Releases the claims of a pod. Files of claims are only read for a pod that may have some: one may be damaged. */
+async function podStopped(running: Running, pod: Pod): Promise<void> {
+  const {uid} = podRef(pod);
+  if (mayNeedClaims(pod)) await release(running, uid);
+  else await running.manager.unprepare(uid);
+}
+
 /** Releases the claims of a pod, and lets the pods try again that wait for devices. Rejects with SystemError: then try again. */
 async function release({manager, local, services}: Running, podUid: string): Promise<void> {
   await manager.unprepare(podUid);
   if (local === undefined) return;
   const claims = await local.claims.ofPod(podUid);
-  if (claims.length === 0) return;
+  if (claims.length === 0) {
+    local.forget(podUid);
+    return;
+  }
   if (claims.some((claim) => claim.manager === 'sync')) {
     const {OnDemandDra: Dra} = await import('./local/on-demand-dra.js');
     await new Dra({...services, objects: () => NO_DEVICE_OBJECTS}).release(podUid);
@@ -148,7 +160,10 @@ async function release({manager, local, services}: Running, podUid: string): Pro
   if (waiting.length > 0) services.syncPods(waiting);
 }
 
-/** Releases the claims of pods that are gone (reconcileLoop), also those that a killed kubelet has only allocated. */
+/**
+ * Releases the claims of pods that are gone (reconcileLoop), also those that a killed kubelet has only allocated. What fails is
+ * repeated next time.
+ */
 async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
   const {manager, local, services} = running;
   if (!services.allSourcesReady()) return;
@@ -156,5 +171,17 @@ async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
   await manager.reconcile(active, signal);
   const inUse = new Set(manager.claims.all().flatMap(({podUids}) => [...podUids]));
   for (const uid of local?.podUids() ?? [])
-    if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await release(running, uid);
+    if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await tryRelease(running, uid);
+}
+
+/** Releases the claims of a pod; a failure is logged, and must not stop the release of others. */
+async function tryRelease(running: Running, podUID: string): Promise<void> {
+  try {
+    await release(running, podUID);
+  } catch (error) {
+    rethrowUnexpected(error);
+    running.services.logger
+      .forFile('dra-node-manager.ts')
+      .info('Releasing the resource claims of a pod failed, will retry', {podUID, err: messageOf(error)});
+  }
 }

@@ -8,15 +8,12 @@ import type {ClaimUse} from '../../contract/resources/pod-resource-use.js';
 import {readCheckpointFile, writeCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
 import {cdiDevicesOf, claimUsesOf, resourceStatusesOf} from './core/container-devices.js';
 import {DeviceHealth, type DeviceName} from './core/device-health.js';
-import {formatDraCheckpoint} from './core/dra-checkpoint.js';
+import {DRA_CHECKPOINT, formatDraCheckpoint} from './core/dra-checkpoint.js';
 import {DraManager} from './dra-manager.js';
 import type {LocalDra} from './local/local-dra.js';
-import type {AllocatedDevice} from './allocation/allocation-types.js';
-import type {ClaimInfo} from './core/claim-info.js';
+import {preparedClaims} from './local/prepared-devices.js';
 import type {ResourceApi} from '../../contract/cluster/resource-api.js';
 import {DriverRegistry} from './driver-registry.js';
-
-const CHECKPOINT = 'dra_manager_state';
 
 /** The DRA manager of a daemon. */
 export interface RunningDraManager {
@@ -41,7 +38,7 @@ export async function startDraManager(
   const local = await openLocalDra(services, () => manager);
   const api = services.resourceApi ?? (local && localApi(local));
   const logger = services.logger.forFile('start-dra-manager.ts');
-  const path = join(node.rootDir, CHECKPOINT);
+  const path = join(node.rootDir, DRA_CHECKPOINT);
   const health = new DeviceHealth();
   const drivers = new DriverRegistry({
     ...{api: services.resourceApi, clock, metrics, logger},
@@ -63,7 +60,8 @@ export async function startDraManager(
   signal.addEventListener('abort', () => {
     drivers.stopFollowing();
   });
-  await local?.load();
+  const problem = await local?.load();
+  if (problem !== undefined) logger.error(problem, 'Failed to read a resource claim: pods with claims wait');
   return {
     manager,
     drivers,
@@ -77,10 +75,10 @@ export async function startDraManager(
   };
 }
 
-/** Opens the claims of the manifests, unless there is an API server. In a plan, nothing is stored. */
+/** Opens the claims of the manifests, unless there is an API server. In a plan, nothing is stored, and there is no manager. */
 export async function openLocalDra(
   {node, deviceObjects, isPlan, podResources}: NodeManagerServices,
-  manager: () => Pick<DraManager, 'claims'> | undefined,
+  manager?: () => Pick<DraManager, 'claims'>,
 ): Promise<LocalDra | undefined> {
   if (deviceObjects === undefined) return undefined;
   const {LocalDra: Local} = await import('./local/local-dra.js');
@@ -90,23 +88,15 @@ export async function openLocalDra(
       podResources.some(({allocatable}) =>
         (allocatable().devices ?? []).some((one) => one.resource === resource),
       ),
-    inUse: () => devicesInUse(manager()?.claims.all() ?? []),
+    ...(manager !== undefined && {
+      prepared: async () => Promise.resolve(preparedClaims(manager().claims.all())),
+    }),
   });
 }
 
-function localApi({claims}: LocalDra): Pick<ResourceApi, 'claim'> {
-  return {claim: async (namespace, name) => await claims.claim(namespace, name)};
-}
-
-/** Returns the devices of prepared claims, also of those that an API server has allocated before. */
-function devicesInUse(claims: readonly ClaimInfo[]): readonly AllocatedDevice[] {
-  return claims.flatMap(({drivers}) =>
-    [...drivers].flatMap(([driver, devices = []]) =>
-      devices
-        .filter(({shareId}) => shareId === undefined)
-        .map(({poolName: pool, deviceName: device}) => ({driver, pool, device, request: ''})),
-    ),
-  );
+/** Answers as an API server would, from memory. */
+function localApi(local: LocalDra): Pick<ResourceApi, 'claim'> {
+  return {claim: async (namespace, name) => Promise.resolve(local.claim(namespace, name))};
 }
 
 /** Restores the state of an earlier kubelet. Like a kubelet, it stores an empty one if there is none. */
@@ -118,7 +108,7 @@ async function restore(manager: DraManager, path: string): Promise<void> {
   } catch (cause) {
     rethrowUnexpected(cause);
     throw new SystemError(
-      `create ResourceClaim cache: GetOrCreate() on checkpoint state: failed to get checkpoint ${CHECKPOINT}: ${messageOf(cause)}`,
+      `create ResourceClaim cache: GetOrCreate() on checkpoint state: failed to get checkpoint ${DRA_CHECKPOINT}: ${messageOf(cause)}`,
       {hint: `drain the node, and delete ${path}`, cause},
     );
   }

@@ -1,31 +1,30 @@
 import {SystemError} from '../../../../base/errors.js';
 import {createAllocation} from './allocation-result.js';
-import type {Allocation, AllocationInput} from './allocation-types.js';
+import type {Allocation, AllocationInput, ClaimToAllocate} from './allocation-types.js';
 import {explainShortage} from './allocation-shortage.js';
-import {consumedCapacity, fitsCapacity} from './device-capacity.js';
-import {satisfiesConstraint, type Candidate} from './device-constraints.js';
-import {deviceKey} from './device-id.js';
+import {ChosenDevices} from './chosen-devices.js';
+import {capacityNeed, fitsCapacity, type CapacityNeed} from './device-capacity.js';
 import {DeviceLedger} from './device-ledger.js';
 import {gatherPools, isForNode, type DevicePool, type PoolDevice} from './device-pools.js';
-import {
-  MOST_RESULTS,
-  planRequests,
-  type Alternative,
-  type Choice,
-  type PlannedRequest,
-} from './device-requests.js';
+import {MOST_RESULTS, planRequests, type Alternative, type PlannedRequest} from './device-requests.js';
 import {findUntolerated} from './device-taints.js';
 
 /**
- * Candidates that a search looks at. Each is a matter of microseconds, and few claims need more than their devices; one that
- * needs more is a puzzle that the kubelet must not stand still for.
+ * Candidates that a search looks at. Each is a matter of a microsecond, and few claims need more than their devices; one that needs
+ * more is a puzzle. The scheduler has no such limit, but ends a search after 10 seconds.
  */
-const MOST_VISITS = 50_000;
+const MOST_VISITS = 100_000;
+
+/** Candidates between two steps of a search. */
+const VISITS_PER_STEP = 64;
 
 /** Result of an allocation: one for each claim, or why there is none. */
 export type AllocationOutcome =
   | {readonly kind: 'allocated'; readonly allocations: readonly Allocation[]}
   | {readonly kind: 'short'; readonly reason: string};
+
+/** Work in small steps, between which others can do theirs. */
+type Steps<T> = Generator<undefined, T, undefined>;
 
 /**
  * Chooses devices for claims, as the scheduler's allocator does: request after request, the first device that fits in the order of
@@ -33,18 +32,12 @@ export type AllocationOutcome =
  *
  * @throws SystemError for claims that can never be allocated so: a class is missing, a selector is wrong, or the search is too long.
  */
-export function allocateDevices(input: AllocationInput): AllocationOutcome {
+export function* allocateDevices(input: AllocationInput): Steps<AllocationOutcome> {
   const search = new DeviceSearch(input);
-  if (!search.run()) return {kind: 'short', reason: search.shortage()};
+  if (!(yield* search.run())) return {kind: 'short', reason: search.shortage()};
   return {
     kind: 'allocated',
-    allocations: input.claims.map((claim) =>
-      createAllocation(
-        search.chosen.filter(({request}) => request.claim === claim),
-        claim,
-        input,
-      ),
-    ),
+    allocations: input.claims.map((claim) => createAllocation(search.chosen.of(claim), claim, input)),
   };
 }
 
@@ -57,13 +50,15 @@ interface Progress {
 }
 
 class DeviceSearch {
-  readonly chosen: Choice[] = [];
+  readonly chosen: ChosenDevices;
   readonly #input: AllocationInput;
   readonly #pools: readonly DevicePool[];
   readonly #usable: readonly PoolDevice[];
   readonly #requests: readonly PlannedRequest[];
   readonly #ledger: DeviceLedger;
-  readonly #selected = new Map<Alternative, Map<string, string | undefined>>();
+  readonly #selected = new Map<Alternative, Map<PoolDevice, string | undefined>>();
+  readonly #needs = new Map<Alternative, Map<PoolDevice, CapacityNeed | undefined>>();
+  readonly #all = new Map<Alternative, readonly PoolDevice[]>();
   /** Why devices were refused, by request and device. */
   readonly #refusals = new Map<PlannedRequest, Map<string, string>>();
   #deepest = 0;
@@ -74,13 +69,18 @@ class DeviceSearch {
     this.#pools = gatherPools(input.slices, input.node);
     this.#usable = this.#pools.flatMap(({problem, devices}) => (problem === undefined ? devices : []));
     this.#requests = input.claims.flatMap((claim) => planRequests(claim, input));
-    this.#ledger = new DeviceLedger(input.allocated.devices);
+    this.#ledger = new DeviceLedger(input.allocated.devices, this.#pools);
+    this.chosen = new ChosenDevices(this.#ledger);
   }
 
-  run(): boolean {
+  *run(): Steps<boolean> {
     for (const request of this.#requests)
-      if (request.alternatives.some(({takesAll}) => takesAll)) this.#requirePools(request);
-    return this.#allocateRequest(0);
+      for (const alternative of request.alternatives.filter(({takesAll}) => takesAll)) {
+        this.#requirePools(request);
+        this.#all.set(alternative, yield* this.#findAll(request, alternative));
+      }
+    for (const claim of this.#input.claims) this.#requireCount(claim);
+    return yield* this.#allocateRequest(0);
   }
 
   shortage(): string {
@@ -91,6 +91,23 @@ class DeviceSearch {
       devices: this.#usable,
       refusals: this.#refusals.get(request) ?? new Map(),
     });
+  }
+
+  /** Requires that a claim does not ask for more devices than it can have, however it gets them. Throws SystemError. */
+  #requireCount(claim: ClaimToAllocate): void {
+    const least = this.#requests
+      .filter((request) => request.claim === claim)
+      .map(({alternatives}) => Math.min(...alternatives.map((one) => this.#wanted(one))))
+      .reduce((sum, count) => sum + count, 0);
+    if (least > MOST_RESULTS)
+      throw new SystemError(
+        `claim ${claim.namespace}/${claim.name}: number of requested devices ${least} exceeds the claim limit of ${MOST_RESULTS}`,
+        {hint: 'ask for fewer devices, or divide the claim'},
+      );
+  }
+
+  #wanted(alternative: Alternative): number {
+    return alternative.takesAll ? (this.#all.get(alternative) ?? []).length : alternative.count;
   }
 
   /** Requires that all pools are whole. Throws SystemError: "all" devices are not known otherwise. */
@@ -104,81 +121,94 @@ class DeviceSearch {
     );
   }
 
-  #allocateRequest(index: number): boolean {
+  *#allocateRequest(index: number): Steps<boolean> {
     const request = this.#requests[index];
     if (request === undefined) return true;
     this.#deepest = Math.max(this.#deepest, index);
-    return request.alternatives.some((alternative, at) => {
-      const wanted = alternative.takesAll ? this.#allFor(request, alternative).length : alternative.count;
-      if (wanted === 0 || this.#countOf(request) + wanted > MOST_RESULTS) return false;
-      return this.#allocateDevice({request: index, alternative: at, taken: 0, from: 0});
-    });
-  }
-
-  /** Number of devices of the claim so far. */
-  #countOf({claim}: PlannedRequest): number {
-    return this.chosen.filter(({request}) => request.claim === claim).length;
-  }
-
-  #allocateDevice(progress: Progress): boolean {
-    const {request: index, alternative: at, taken} = progress;
-    const request = this.#requests[index];
-    const alternative = request?.alternatives[at];
-    if (request === undefined || alternative === undefined) return false;
-    if (alternative.takesAll) return this.#allocateAll(index, request, alternative);
-    if (taken === alternative.count) return this.#allocateRequest(index + 1);
-    for (let from = progress.from; from < this.#usable.length; from += 1) {
-      const device = this.#usable[from];
-      if (device === undefined || !this.#take(request, alternative, device)) continue;
-      if (this.#allocateDevice({...progress, taken: taken + 1, from: from + 1})) return true;
-      this.#giveBack();
+    for (const [at, alternative] of request.alternatives.entries()) {
+      const wanted = this.#wanted(alternative);
+      if (wanted === 0 || this.chosen.countOf(request.claim) + wanted > MOST_RESULTS) continue;
+      if (yield* this.#allocateDevice({request: index, alternative: at, taken: 0, from: 0})) return true;
     }
     return false;
   }
 
-  #allocateAll(index: number, request: PlannedRequest, alternative: Alternative): boolean {
-    const before = this.chosen.length;
-    const fits = this.#allFor(request, alternative).every((device) =>
-      this.#take(request, alternative, device),
-    );
-    if (fits && this.#allocateRequest(index + 1)) return true;
-    while (this.chosen.length > before) this.#giveBack();
+  *#allocateDevice(progress: Progress): Steps<boolean> {
+    const {request: index, alternative: at, taken} = progress;
+    const request = this.#requests[index];
+    const alternative = request?.alternatives[at];
+    if (request === undefined || alternative === undefined) return false;
+    if (alternative.takesAll) return yield* this.#allocateAll(index, request, alternative);
+    if (taken === alternative.count) return yield* this.#allocateRequest(index + 1);
+    for (let from = progress.from; from < this.#usable.length; from += 1) {
+      const device = this.#usable[from];
+      if (device === undefined) continue;
+      if (this.#isStepDone(request)) yield;
+      if (!this.#take(request, alternative, device)) continue;
+      if (yield* this.#allocateDevice({...progress, taken: taken + 1, from: from + 1})) return true;
+      this.chosen.giveBack();
+    }
+    return false;
+  }
+
+  *#allocateAll(index: number, request: PlannedRequest, alternative: Alternative): Steps<boolean> {
+    const before = this.chosen.size;
+    let fits = true;
+    for (const device of this.#all.get(alternative) ?? []) {
+      if (this.#isStepDone(request)) yield;
+      fits = this.#take(request, alternative, device);
+      if (!fits) break;
+    }
+    if (fits && (yield* this.#allocateRequest(index + 1))) return true;
+    while (this.chosen.size > before) this.chosen.giveBack();
     return false;
   }
 
   /** Returns the devices that a request for all of them is for. */
-  #allFor(request: PlannedRequest, alternative: Alternative): readonly PoolDevice[] {
-    return this.#usable.filter((device) => {
+  *#findAll(request: PlannedRequest, alternative: Alternative): Steps<readonly PoolDevice[]> {
+    const found: PoolDevice[] = [];
+    for (const device of this.#usable) {
+      if (this.#isStepDone(request)) yield;
       const refusal = this.#findMismatch(request, alternative, device);
       if (refusal !== undefined) this.#refuse(request, device, refusal);
-      return refusal === undefined && fitsCapacity(device.device, alternative.capacity, new Map());
-    });
+      const need = this.#needOf(alternative, device);
+      if (refusal === undefined && need !== undefined && fitsCapacity(need, new Map())) found.push(device);
+    }
+    return found;
+  }
+
+  /** Counts a candidate. Returns true after some of them, and throws SystemError after too many. */
+  #isStepDone(request: PlannedRequest): boolean {
+    this.#visits += 1;
+    if (this.#visits > MOST_VISITS) throw searchTooLong(request);
+    return this.#visits % VISITS_PER_STEP === 0;
+  }
+
+  /** Returns what an alternative needs of the capacity of a device; undefined if it cannot have that. */
+  #needOf(alternative: Alternative, device: PoolDevice): CapacityNeed | undefined {
+    const known = cacheOf(this.#needs, alternative);
+    if (known.has(device)) return known.get(device);
+    const need = capacityNeed(device.device, alternative.capacity);
+    known.set(device, need);
+    return need;
   }
 
   /** Chooses a device if it can be taken. */
   #take(request: PlannedRequest, alternative: Alternative, device: PoolDevice): boolean {
-    this.#visits += 1;
-    if (this.#visits > MOST_VISITS) throw searchTooLong(request);
     const refusal = this.#findRefusal(request, alternative, device);
     if (refusal !== undefined) {
       this.#refuse(request, device, refusal);
       return false;
     }
     const isShared = device.device.allowMultipleAllocations === true;
-    const consumed = isShared ? consumedCapacity(device.device, alternative.capacity) : undefined;
-    if (consumed !== undefined) this.#ledger.share(deviceKey(device.id), consumed, 1n);
-    this.chosen.push({request, alternative, device, consumed});
+    const consumed = isShared ? this.#needOf(alternative, device)?.consumed : undefined;
+    this.chosen.choose({request, alternative, device, consumed});
     return true;
   }
 
-  #giveBack(): void {
-    const last = this.chosen.pop();
-    if (last?.consumed !== undefined) this.#ledger.share(deviceKey(last.device.id), last.consumed, -1n);
-  }
-
-  #refuse(request: PlannedRequest, {id}: PoolDevice, reason: string): void {
+  #refuse(request: PlannedRequest, {key}: PoolDevice, reason: string): void {
     const known = this.#refusals.get(request) ?? new Map<string, string>();
-    this.#refusals.set(request, known.set(deviceKey(id), reason));
+    this.#refusals.set(request, known.set(key, reason));
   }
 
   /** Returns why a device cannot be taken now; undefined if it can (allocateOne, allocateDevice). */
@@ -187,58 +217,33 @@ class DeviceSearch {
     if (use !== undefined) return use;
     const mismatch = this.#findMismatch(request, alternative, device);
     if (mismatch !== undefined) return mismatch;
-    const key = deviceKey(device.id);
-    if (!fitsCapacity(device.device, alternative.capacity, this.#ledger.consumedOf(key)))
+    const need = this.#needOf(alternative, device);
+    if (need === undefined || !fitsCapacity(need, this.#ledger.consumedOf(device.key)))
       return 'not enough capacity';
-    if (!this.#hasCounters(device)) return 'not enough of shared counters';
+    if (!this.#ledger.hasCounters(device)) return 'not enough of shared counters';
     const taint = findUntolerated(device.device.taints ?? [], alternative.tolerations);
     if (taint !== undefined) return `taint ${taint.key}:${taint.effect} is not tolerated`;
-    return this.#findViolation(request, alternative, device);
+    const violated = this.chosen.findViolation({request, alternative, device});
+    return violated === undefined ? undefined : `constraint #${violated} is not satisfied`;
   }
 
   /** Returns who has a device; undefined if it is free, or if the request may have it all the same. */
-  #findUse({claim}: PlannedRequest, {adminAccess}: Alternative, {id}: PoolDevice): string | undefined {
-    const key = deviceKey(id);
-    const holders = this.chosen.filter(
-      ({device, consumed}) => consumed === undefined && deviceKey(device.id) === key,
-    );
-    const others = adminAccess ? holders.filter(({request}) => request.claim === claim) : holders;
-    if (others.length > 0) return 'chosen for another request';
-    return !adminAccess && this.#ledger.isTaken(key) ? 'allocated already' : undefined;
-  }
-
-  #hasCounters(device: PoolDevice): boolean {
-    const key = deviceKey(device.id);
-    // A device that is shared has its counters already.
-    if (device.device.allowMultipleAllocations === true && this.#ledger.isShared(key)) return true;
-    const pool = this.#pools.find(({driver, name}) => driver === device.id.driver && name === device.id.pool);
-    const others = this.chosen.filter(({consumed}) => consumed === undefined);
-    return (
-      pool !== undefined &&
-      this.#ledger.hasCounters(
-        pool,
-        device,
-        others.map((one) => one.device),
-      )
-    );
-  }
-
-  #findViolation(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
-    const {constraints = []} = request.claim.spec.devices;
-    if (constraints.length === 0) return undefined;
-    const chosen = this.chosen.filter((one) => one.request.claim === request.claim).map(toCandidate);
-    const candidate = toCandidate({request, alternative, device});
-    const index = constraints.findIndex((one) => !satisfiesConstraint(one, candidate, chosen));
-    return index < 0 ? undefined : `constraint #${index} is not satisfied`;
+  #findUse(
+    {claim}: PlannedRequest,
+    {adminAccess}: Alternative,
+    device: PoolDevice,
+  ): 'chosen for another request' | 'allocated already' | undefined {
+    if (this.chosen.isHeld(device, adminAccess ? claim : undefined)) return 'chosen for another request';
+    return !adminAccess && this.#ledger.isTaken(device.key) ? 'allocated already' : undefined;
   }
 
   /** Returns why a device is never for a request; undefined if it may be (isSelectable). */
   #findMismatch(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
-    const known = this.#selected.get(alternative) ?? new Map<string, string | undefined>();
-    this.#selected.set(alternative, known);
-    const key = deviceKey(device.id);
-    if (!known.has(key)) known.set(key, this.#computeMismatch(request, alternative, device));
-    return known.get(key);
+    const known = cacheOf(this.#selected, alternative);
+    if (known.has(device)) return known.get(device);
+    const mismatch = this.#computeMismatch(request, alternative, device);
+    known.set(device, mismatch);
+    return mismatch;
   }
 
   #computeMismatch(
@@ -262,8 +267,11 @@ class DeviceSearch {
   }
 }
 
-function toCandidate({request, alternative, device}: Omit<Choice, 'consumed'>): Candidate {
-  return {request: request.name, alternative: alternative.name, device};
+/** Returns what is known of devices for an alternative. */
+function cacheOf<T>(all: Map<Alternative, Map<PoolDevice, T>>, alternative: Alternative): Map<PoolDevice, T> {
+  const known = all.get(alternative) ?? new Map<PoolDevice, T>();
+  all.set(alternative, known);
+  return known;
 }
 
 /** Evaluates a selector; its error is prefixed. Throws SystemError. */

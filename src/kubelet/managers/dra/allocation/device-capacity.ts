@@ -12,30 +12,33 @@ export type CapacityAmounts = ReadonlyMap<string, bigint>;
 /** Amounts that a request asks for, as quantities by name. */
 type RequestedAmounts = Readonly<Record<string, string>> | undefined;
 
-/**
- * Reports whether a device has what a request asks for, besides what is consumed already (CmpRequestOverCapacity). A capacity that is
- * not asked for counts with its default, or as a whole.
- */
-export function fitsCapacity(
-  {capacity = {}}: Pick<OfferedDevice, 'capacity'>,
-  requested: RequestedAmounts,
-  consumed: CapacityAmounts,
-): boolean {
-  if (Object.keys(requested ?? {}).some((name) => !Object.hasOwn(capacity, name))) return false;
-  return Object.entries(capacity).every(([name, offered]) => {
-    const amount = consumedAmount(offered, requested?.[name]);
-    if (violatesPolicy(amount, offered.requestPolicy)) return false;
-    return (consumed.get(name) ?? 0n) + amount <= nanosOf(offered.value);
-  });
+/** What a device offers, and what a request consumes of that. */
+export interface CapacityNeed {
+  readonly offered: CapacityAmounts;
+  readonly consumed: CapacityAmounts;
 }
 
-/** Returns what a request consumes of a device (GetConsumedCapacityFromRequest). */
-export function consumedCapacity(
+/**
+ * Returns what a request consumes of a device (GetConsumedCapacityFromRequest); undefined if the device does not have the capacity, or
+ * its policy does not allow the amount. A capacity that is not asked for counts with its default, or as a whole.
+ */
+export function capacityNeed(
   {capacity = {}}: Pick<OfferedDevice, 'capacity'>,
   requested: RequestedAmounts,
-): CapacityAmounts {
-  return new Map(
-    Object.entries(capacity).map(([name, offered]) => [name, consumedAmount(offered, requested?.[name])]),
+): CapacityNeed | undefined {
+  if (Object.keys(requested ?? {}).some((name) => !Object.hasOwn(capacity, name))) return undefined;
+  const all = Object.entries(capacity);
+  const consumed = all.map(([name, offered]) => [name, consumedAmount(offered, requested?.[name])] as const);
+  if (consumed.some(([name, amount]) => violatesPolicy(amount, capacity[name]?.requestPolicy)))
+    return undefined;
+  const offered = all.map(([name, {value}]) => [name, nanosOf(value)] as const);
+  return {offered: new Map(offered), consumed: new Map(consumed)};
+}
+
+/** Reports whether a device has what is needed, besides what is taken already (CmpRequestOverCapacity). */
+export function fitsCapacity({offered, consumed}: CapacityNeed, taken: CapacityAmounts): boolean {
+  return [...offered].every(
+    ([name, amount]) => (taken.get(name) ?? 0n) + (consumed.get(name) ?? 0n) <= amount,
   );
 }
 

@@ -1,37 +1,65 @@
 import type {DeviceAttribute, DeviceConstraint} from '../../../../api/types/v1-device-resources.js';
 import type {PoolDevice} from './device-pools.js';
+import type {Alternative, PlannedRequest} from './device-requests.js';
 
-/** A device that is a candidate for a request; `request` has no name of an alternative. */
-export interface Candidate {
-  readonly request: string;
-  /** Name of the alternative; undefined for a request without any. */
-  readonly alternative: string | undefined;
+/** A request, the alternative of it that a device is for, and the device. */
+interface Candidate {
+  readonly request: Pick<PlannedRequest, 'name'>;
+  readonly alternative: Alternative;
   readonly device: PoolDevice;
 }
 
 /**
- * Reports whether a candidate satisfies the constraint together with the devices that were chosen before
- * (matchAttributeConstraint, distinctAttributeConstraint). Attributes of different types are different.
+ * A constraint of a claim and the devices that were chosen for the claim so far (matchAttributeConstraint,
+ * distinctAttributeConstraint). Attributes of different types are different.
  */
-export function satisfiesConstraint(
-  constraint: DeviceConstraint,
-  candidate: Candidate,
-  chosen: readonly Candidate[],
-): boolean {
-  if (!concerns(constraint, candidate)) return true;
-  const {matchAttribute, distinctAttribute} = constraint;
-  const name = matchAttribute ?? distinctAttribute ?? '';
-  const value = attributeKey(candidate.device, name);
-  if (value === undefined) return false;
-  const others = chosen
-    .filter((one) => concerns(constraint, one))
-    .map(({device}) => attributeKey(device, name));
-  return matchAttribute === undefined ? !others.includes(value) : others.every((other) => other === value);
+export class ConstraintState {
+  readonly #constraint: DeviceConstraint;
+  readonly #concerned = new Map<Alternative, boolean>();
+  readonly #values = new Map<PoolDevice, string | undefined>();
+  /** How many chosen devices have a value. */
+  readonly #chosen = new Map<string, number>();
+
+  constructor(constraint: DeviceConstraint) {
+    this.#constraint = constraint;
+  }
+
+  /** Reports whether a device can be chosen besides the others. */
+  allows(candidate: Candidate): boolean {
+    if (!this.#concerns(candidate)) return true;
+    const value = this.#valueOf(candidate.device);
+    if (value === undefined) return false;
+    const isChosen = this.#chosen.has(value);
+    return this.#constraint.matchAttribute === undefined ? !isChosen : isChosen || this.#chosen.size === 0;
+  }
+
+  /** Adds a device that was chosen, or with the sign −1 removes it. */
+  add(candidate: Candidate, sign: 1 | -1): void {
+    const value = this.#concerns(candidate) ? this.#valueOf(candidate.device) : undefined;
+    if (value === undefined) return;
+    const count = (this.#chosen.get(value) ?? 0) + sign;
+    if (count === 0) this.#chosen.delete(value);
+    else this.#chosen.set(value, count);
+  }
+
+  #concerns({request, alternative}: Candidate): boolean {
+    const known = this.#concerned.get(alternative) ?? concerns(this.#constraint, request.name, alternative);
+    this.#concerned.set(alternative, known);
+    return known;
+  }
+
+  #valueOf(device: PoolDevice): string | undefined {
+    if (!this.#values.has(device)) {
+      const {matchAttribute, distinctAttribute} = this.#constraint;
+      this.#values.set(device, attributeKey(device, matchAttribute ?? distinctAttribute ?? ''));
+    }
+    return this.#values.get(device);
+  }
 }
 
-function concerns({requests = []}: DeviceConstraint, {request, alternative}: Candidate): boolean {
+function concerns({requests = []}: DeviceConstraint, request: string, {name}: Alternative): boolean {
   if (requests.length === 0 || requests.includes(request)) return true;
-  return alternative !== undefined && requests.includes(`${request}/${alternative}`);
+  return name !== undefined && requests.includes(`${request}/${name}`);
 }
 
 /** Returns a text that is equal for equal values of an attribute; undefined if the device does not have it. */

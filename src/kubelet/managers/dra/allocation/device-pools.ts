@@ -6,11 +6,13 @@ import type {
   ResourceSliceSpec,
 } from '../../../../api/types/v1-device-resources.js';
 import type {AllocationNode} from './allocation-types.js';
-import type {DeviceId} from './device-id.js';
+import {deviceKey, type DeviceId} from './device-id.js';
 
 /** A device of a pool, and the slice that offers it. */
 export interface PoolDevice {
   readonly id: DeviceId;
+  /** The identity as a text. */
+  readonly key: string;
   readonly device: OfferedDevice;
   readonly slice: ResourceSliceSpec;
 }
@@ -87,10 +89,10 @@ function buildPool(
         ? undefined
         : {kind: 'invalid', text: fault};
   const devices = sorted.flatMap(({spec}) =>
-    (spec.devices ?? []).map((device) => ({
-      ...{device, slice: spec},
-      id: {driver, pool: name, device: device.name},
-    })),
+    (spec.devices ?? []).map((device) => {
+      const id = {driver, pool: name, device: device.name};
+      return {id, key: deviceKey(id), device, slice: spec};
+    }),
   );
   return {driver, name, counterSets, allDevices, devices, ...(problem && {problem})};
 }
@@ -113,9 +115,11 @@ function findFault(
   all: readonly ResourceSlice[],
   counterSets: ReadonlyMap<string, CounterSet>,
 ): string | undefined {
-  const names = relevant.flatMap(devicesOf).map(({name}) => name);
-  const duplicate = names.find((name, index) => names.indexOf(name) < index);
-  if (duplicate !== undefined) return `duplicate device name ${duplicate}`;
+  const seen = new Set<string>();
+  for (const {name} of relevant.flatMap(devicesOf)) {
+    if (seen.has(name)) return `duplicate device name ${name}`;
+    seen.add(name);
+  }
   const sets = all.flatMap(({spec}) => spec.sharedCounters ?? []);
   if (sets.length > counterSets.size) return 'duplicate counter set name';
   return all

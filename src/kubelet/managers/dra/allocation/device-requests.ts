@@ -50,7 +50,7 @@ export function planRequests(
   return (claim.spec.devices.requests ?? []).map(({name, exactly, firstAvailable = []}) => {
     const exact = exactly === undefined ? [] : [{...exactly, name: undefined}];
     const alternatives = [...exact, ...firstAvailable].map((one) =>
-      planAlternative(one, name, findClass(classes, one.deviceClassName, claim, name)),
+      planAlternative(one, findClass(classes, one.deviceClassName, claim, name)),
     );
     return {claim, name, alternatives};
   });
@@ -73,22 +73,19 @@ function planAlternative(
   {
     name,
     selectors = [],
-    allocationMode: mode = 'ExactCount',
-    count = 1,
+    allocationMode,
+    count = 0,
     adminAccess = false,
     tolerations = [],
     capacity,
   }: ExactDeviceRequest & {readonly name: string | undefined},
-  request: string,
   deviceClass: DeviceClass,
 ): Alternative {
-  const takesAll = mode === 'All';
-  if (!takesAll && count > MOST_RESULTS)
-    throw new SystemError(
-      `request ${request}: number of requested devices ${count} exceeds the claim limit of ${MOST_RESULTS}`,
-    );
   return {
-    ...{name, deviceClass, selectors, takesAll, count, adminAccess, tolerations},
+    ...{name, deviceClass, selectors, adminAccess, tolerations},
+    takesAll: allocationMode === 'All',
+    // Zero stands for the default.
+    count: count === 0 ? 1 : count,
     capacity: capacity?.requests,
   };
 }

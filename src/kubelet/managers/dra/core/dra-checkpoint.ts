@@ -11,6 +11,9 @@ import {
 } from '../../../resources/checkpoint/go-type.js';
 import type {ClaimDevice, ClaimState} from './claim-info.js';
 
+/** Name of the checkpoint of the DRA manager in the root directory (draManagerStateFileName). */
+export const DRA_CHECKPOINT = 'dra_manager_state';
+
 const text = goString();
 const texts = goSlice('[]string', text);
 

@@ -1,47 +1,21 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {ResourceClaimSpec} from '../../../../api/types/v1-device-resources.js';
-import type {ObjectMeta} from '../../../../api/types/v1-meta.js';
-import type {ResourceClaimConsumerReference} from '../../../../api/types/v1-resource-claims.js';
-import type {ContainerExtendedResourceRequest} from '../../../../api/types/v1-status.js';
-import {removeAtomicFile, writeFileAtomic} from '../../../../base/fs/atomic-write.js';
+import {KeyedLock} from '../../../../base/async/keyed-lock.js';
 import {SystemError} from '../../../../base/errors.js';
+import {removeAtomicFile, writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {ifPresent, listNames, makeDirectories, withFileErrors} from '../../../../base/fs/files.js';
-import {isObject} from '../../../../base/is-object.js';
+import {acquireLock} from '../../../../base/fs/lock.js';
 import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
-import type {Allocation} from '../allocation/allocation-types.js';
-
-/** A claim that kcri has allocated devices for. */
-export interface AllocatedClaim {
-  readonly version: 1;
-  /** Process that prepares it: a kubelet, or commands. */
-  readonly manager: 'kubelet' | 'sync';
-  /** The claim as an API server would have it. */
-  readonly claim: {
-    readonly metadata: ObjectMeta & {readonly uid: string; readonly name: string; readonly namespace: string};
-    readonly spec: ResourceClaimSpec;
-    readonly status: {
-      readonly allocation: Allocation;
-      readonly reservedFor: readonly ResourceClaimConsumerReference[];
-    };
-  };
-  /** For which entry of a pod it was created; undefined for a claim of the manifests. */
-  readonly generatedFor?: {
-    readonly podUid: string;
-    /** Name in spec.resourceClaims; undefined for the claim of the pod's extended resources. */
-    readonly entry?: string | undefined;
-    /** Which request has which extended resource of a container. */
-    readonly mappings?: readonly ContainerExtendedResourceRequest[] | undefined;
-  };
-  /** What commands have prepared, as a checkpoint of the DRA manager with this claim. */
-  readonly prepared?: string;
-}
+import {parseAllocatedClaim, type AllocatedClaim} from './allocated-claim.js';
 
 /** Where claims are stored. Methods reject with SystemError. */
 export interface ClaimStorage {
   list(): Promise<readonly AllocatedClaim[]>;
+  get(uid: string): Promise<AllocatedClaim | undefined>;
   put(claim: AllocatedClaim): Promise<void>;
   delete(claim: AllocatedClaim): Promise<void>;
+  /** Runs work while nobody else does any of this name. Rejects also with the errors of the work, and with the signal's reason. */
+  locked<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 const SUFFIX = '.json';
@@ -53,6 +27,8 @@ const SUFFIX = '.json';
 export class ClaimStore implements ClaimStorage {
   readonly #rootDir: string;
   readonly directory: string;
+  /** Orders the work of this process, which would have to poll the locks otherwise. */
+  readonly #turns = new KeyedLock();
 
   constructor(rootDir: string) {
     this.#rootDir = rootDir;
@@ -60,7 +36,7 @@ export class ClaimStore implements ClaimStorage {
   }
 
   async put(claim: AllocatedClaim): Promise<void> {
-    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.directory));
+    await this.#makeDirectory();
     await writeFileAtomic(this.#path(claim), `${JSON.stringify(claim)}\n`, 0o600);
   }
 
@@ -68,24 +44,52 @@ export class ClaimStore implements ClaimStorage {
     await removeAtomicFile(this.#path(claim));
   }
 
+  async get(uid: string): Promise<AllocatedClaim | undefined> {
+    return await this.#read(join(this.directory, `${uid}${SUFFIX}`));
+  }
+
   /** Returns the claims, sorted by file name. Rejects if a file is damaged: its devices would be given away again. */
   async list(): Promise<readonly AllocatedClaim[]> {
+    const {claims, problem} = await this.readable();
+    if (problem !== undefined) throw problem;
+    return claims;
+  }
+
+  /** Returns the claims that can be read, sorted by file name, and the error of the first other one. */
+  async readable(): Promise<{
+    readonly claims: readonly AllocatedClaim[];
+    readonly problem: SystemError | undefined;
+  }> {
     const names = (await listNames(this.directory)).filter(
       (name) => name.endsWith(SUFFIX) && !name.startsWith('.'),
     );
     const found = await Promise.all(
-      names.toSorted().map(async (name) => this.#read(join(this.directory, name))),
+      names.toSorted().map(async (name) => this.#read(join(this.directory, name)).catch(asSystemError)),
     );
-    return found.flatMap((one) => one ?? []);
+    const problem = found.find((one) => one instanceof SystemError);
+    return {claims: found.flatMap((one) => (one instanceof SystemError ? [] : (one ?? []))), problem};
+  }
+
+  async locked<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const run = async (): Promise<T> => {
+      await this.#makeDirectory();
+      await using _lock = await acquireLock(join(this.directory, `${name}.lock`), {signal});
+      return await work();
+    };
+    return await this.#turns.run([name], run, signal);
+  }
+
+  async #makeDirectory(): Promise<void> {
+    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.directory));
   }
 
   async #read(path: string): Promise<AllocatedClaim | undefined> {
     const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
     if (text === undefined) return undefined;
-    const value = parse(text);
+    const value = parseAllocatedClaim(text);
     if (value === undefined || this.#path(value) !== path)
       throw new SystemError(`invalid state of a resource claim in ${JSON.stringify(path)}`, {
-        hint: 'restore the file, or delete the pods that use the claim and then the file',
+        hint: 'restore the file; or delete the pods that use the claim, move the file away when their containers have stopped, and delete them again',
       });
     return value;
   }
@@ -95,47 +99,8 @@ export class ClaimStore implements ClaimStorage {
   }
 }
 
-function parse(text: string): AllocatedClaim | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value) || value['version'] !== 1 || !isObject(value['claim'])) return undefined;
-    const {metadata, spec, status} = value['claim'];
-    const isValid =
-      isObject(metadata) &&
-      ['uid', 'name', 'namespace'].every((key) => typeof metadata[key] === 'string') &&
-      isObject(spec) &&
-      isObject(status) &&
-      isObject(status['allocation']) &&
-      Array.isArray(status['reservedFor']);
-    return isValid ? (value as unknown as AllocatedClaim) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Claims of a plan: those that are stored, and in memory what the plan would change. */
-export class PlannedClaims implements ClaimStorage {
-  readonly #load: () => Promise<readonly AllocatedClaim[]>;
-  #claims: Map<string, AllocatedClaim> | undefined;
-
-  constructor(load: () => Promise<readonly AllocatedClaim[]>) {
-    this.#load = load;
-  }
-
-  async list(): Promise<readonly AllocatedClaim[]> {
-    return [...(await this.#known()).values()];
-  }
-
-  async put(claim: AllocatedClaim): Promise<void> {
-    (await this.#known()).set(claim.claim.metadata.uid, claim);
-  }
-
-  async delete({claim}: AllocatedClaim): Promise<void> {
-    (await this.#known()).delete(claim.metadata.uid);
-  }
-
-  async #known(): Promise<Map<string, AllocatedClaim>> {
-    this.#claims ??= new Map((await this.#load()).map((one) => [one.claim.metadata.uid, one]));
-    return this.#claims;
-  }
+/** Returns a SystemError; throws other errors. */
+function asSystemError(error: unknown): SystemError {
+  if (error instanceof SystemError) return error;
+  throw error;
 }

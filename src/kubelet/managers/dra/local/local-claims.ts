@@ -1,34 +1,39 @@
 import {randomUUID} from 'node:crypto';
-import {join} from 'node:path';
 import type {DeviceClass, DeviceSelector} from '../../../../api/types/v1-device-resources.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../../api/types/v1-status.js';
-import type {DeviceClaim} from '../../../../api/types/v1-resource-claims.js';
 import {SystemError} from '../../../../base/errors.js';
-import {acquireLock, type Lock} from '../../../../base/fs/lock.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {allocateDevices} from '../allocation/allocate-devices.js';
 import type {AllocatedDevice, Allocation, AllocationNode} from '../allocation/allocation-types.js';
+import {runInSteps} from '../allocation/run-in-steps.js';
 import {mayNeedClaims} from '../core/pod-claims.js';
-import type {AllocatedClaim, ClaimStorage} from './claim-store.js';
+import {isReservedFor, withoutReservation, type AllocatedClaim} from './allocated-claim.js';
+import type {ClaimStorage} from './claim-store.js';
 import {neededClaims, type NeededClaim} from './needed-claims.js';
+import type {PreparedClaim} from './prepared-devices.js';
 
 /** Most pods that a claim is reserved for (ResourceClaimReservedForMaxSize). */
 const MOST_CONSUMERS = 256;
 
+/** Time within which devices must be found. Usually that takes less than 10 ms. */
+const LIMITS = {turnMs: 10, stepMs: 500, allMs: 5000};
+
+/** Name of the lock under which devices are given and taken back. */
+const ALLOCATION = 'allocation';
+
 /** What LocalClaims works with. */
 export interface LocalClaimsOptions {
   readonly storage: ClaimStorage;
-  /** Directory of locks; undefined in a plan. */
-  readonly lockDirectory: string | undefined;
-  readonly manager: AllocatedClaim['manager'];
+  /** Process that the claims are for; undefined in a plan, which may be for either. */
+  readonly manager: AllocatedClaim['manager'] | undefined;
   readonly node: AllocationNode;
   readonly objects: () => DeviceObjects;
   /** Reports whether a device plugin of the node offers an extended resource. */
   readonly isOffered: (resource: string) => boolean;
-  /** Devices of claims that are prepared, but not stored here: a kubelet of a cluster has left them. */
-  readonly inUse: () => readonly AllocatedDevice[];
+  /** Reads which claims are prepared. Those that are not stored here were left by a kubelet of a cluster. */
+  readonly prepared: () => Promise<readonly PreparedClaim[]>;
 }
 
 /** Reports that a pod waits for devices, with the scheduler's words and why. */
@@ -55,38 +60,60 @@ export class LocalClaims {
    */
   async allocate(pod: Pod, signal: AbortSignal): Promise<readonly AllocatedClaim[]> {
     if (!mayNeedClaims(pod)) return [];
-    const {storage, objects, isOffered} = this.#options;
-    const reserved = await this.ofPod(podRef(pod).uid);
-    const needed = explained(() => neededClaims(pod, {objects: objects(), isOffered, reserved}));
-    if (needed.length === 0) return [];
-    await using _lock = await this.#lock('allocation', signal);
-    const known = await storage.list();
-    const found = needed.map((claim) => ({claim, known: known.find((one) => isSame(one, claim))}));
+    const {storage} = this.#options;
+    // Extended resources may be those of device plugins, which need no claim.
+    if ((pod.spec.resourceClaims ?? []).length === 0 && this.#needed(pod, await storage.list()).length === 0)
+      return [];
+    const work = async (): Promise<readonly AllocatedClaim[]> =>
+      await this.#allocateLocked(pod, await storage.list(), signal);
+    return await storage.locked(ALLOCATION, work, signal);
+  }
+
+  async #allocateLocked(
+    pod: Pod,
+    known: readonly AllocatedClaim[],
+    signal: AbortSignal,
+  ): Promise<readonly AllocatedClaim[]> {
+    const found = this.#needed(pod, known).map((claim) => ({
+      ...{claim, known: known.find((one) => isSame(one, claim))},
+    }));
     for (const one of found) if (one.known !== undefined) this.#requireUsable(one.known, pod);
     const missing = found.filter((one) => one.known === undefined).map(({claim}) => claim);
-    const created = await this.#create(missing, known);
+    const created = await this.#create(missing, known, signal);
     const all = found.map(
       (one) => one.known ?? created.find(({claim}) => claim.metadata.name === one.claim.metadata.name),
     );
     const given = all.flatMap((one) => (one === undefined ? [] : [reservedFor(one, pod)]));
-    for (const claim of given) if (!known.includes(claim)) await storage.put(claim);
+    for (const claim of given) if (!known.includes(claim)) await this.#options.storage.put(claim);
     return given;
+  }
+
+  /** Returns the claims that a pod needs. Throws UnallocatedClaimError if one cannot be had. */
+  #needed(pod: Pod, known: readonly AllocatedClaim[]): readonly NeededClaim[] {
+    const {objects, isOffered} = this.#options;
+    const reserved = known.filter((one) => isReservedFor(one, podRef(pod).uid));
+    try {
+      return neededClaims(pod, {objects: objects(), isOffered, reserved});
+    } catch (error) {
+      return rethrowAsWaiting(error);
+    }
   }
 
   /** Returns claims with devices for them. */
   async #create(
     needed: readonly NeededClaim[],
     known: readonly AllocatedClaim[],
+    signal: AbortSignal,
   ): Promise<readonly AllocatedClaim[]> {
     if (needed.length === 0) return [];
-    const allocations = await this.#findDevices(needed, known);
+    const allocations = await this.#findDevices(needed, known, signal);
     return needed.map(({metadata, spec, generatedFor}, index): AllocatedClaim => {
       const allocation = allocations[index];
       if (allocation === undefined) throw new Error('a claim has no allocation');
       // As with an API server, a UID in the manifest has no effect. It is the name of a file.
       const stored = {...metadata, uid: randomUUID()};
       return {
-        ...{version: 1, manager: this.#options.manager},
+        ...{version: 1, manager: this.#options.manager ?? 'sync'},
         claim: {metadata: stored, spec, status: {allocation, reservedFor: []}},
         ...(generatedFor !== undefined && {generatedFor}),
       };
@@ -97,23 +124,33 @@ export class LocalClaims {
   async #findDevices(
     needed: readonly NeededClaim[],
     known: readonly AllocatedClaim[],
+    signal: AbortSignal,
   ): Promise<readonly Allocation[]> {
-    const {objects, node, inUse} = this.#options;
+    const {objects, node} = this.#options;
     const {classes, slices} = objects();
     const claims = needed.map(({metadata: {namespace, name}, spec}) => ({namespace, name, spec}));
-    const devices = [...known.flatMap(({claim}) => claim.status.allocation.devices.results), ...inUse()];
+    const devices = await this.#takenDevices(known);
     const input = {claims, classes, slices, node, allocated: {devices}, newShareId: () => randomUUID()};
     // Most of this program never needs CEL.
     const selectors = haveSelectors(needed, classes)
       ? (await import('../selectors/device-selectors.js')).createDeviceSelectors()
       : NO_SELECTORS;
-    const outcome = explained(() =>
-      selectors.bounded(() => allocateDevices({...input, matches: selectors.matches})),
-    );
+    const search = allocateDevices({...input, matches: selectors.matches});
+    const outcome = await runInSteps(search, LIMITS, signal).catch(rethrowAsWaiting);
     if (outcome.kind === 'allocated') return outcome.allocations;
     throw new UnallocatedClaimError(`cannot allocate all claims: ${outcome.reason}`, {
       hint: 'delete pods that use the devices, or add a ResourceSlice with more of them to the manifests',
     });
+  }
+
+  /** Returns the devices of stored claims as they were allocated, and those that are prepared for other claims. */
+  async #takenDevices(known: readonly AllocatedClaim[]): Promise<readonly AllocatedDevice[]> {
+    const stored = new Set(known.map(({claim}) => claim.metadata.uid));
+    const others = (await this.#options.prepared()).filter(({uid}) => !stored.has(uid));
+    return [
+      ...known.flatMap(({claim}) => claim.status.allocation.devices.results),
+      ...others.flatMap(({devices}) => devices),
+    ];
   }
 
   #requireUsable({manager, claim}: AllocatedClaim, pod: Pod): void {
@@ -121,7 +158,7 @@ export class LocalClaims {
     const {reservedFor: consumers} = claim.status;
     const {namespace, name} = claim.metadata;
     if (consumers.some((consumer) => consumer.uid === uid)) return;
-    if (manager !== this.#options.manager && consumers.length > 0)
+    if (manager !== (this.#options.manager ?? manager) && consumers.length > 0)
       throw new UnallocatedClaimError(
         `resourceclaim in use: ${namespace}/${name} belongs to pods of ${manager === 'kubelet' ? 'kcri kubelet' : 'kcri sync'}`,
         {hint: 'delete those pods, or use another claim'},
@@ -135,25 +172,22 @@ export class LocalClaims {
   /** Gives up the claims of a pod; devices that no pod uses any more are free again. Rejects with SystemError. */
   async release(podUid: string, signal?: AbortSignal): Promise<void> {
     const {storage} = this.#options;
-    if ((await this.ofPod(podUid)).length === 0) return;
-    await using _lock = await this.#lock('allocation', signal);
-    for (const one of await this.ofPod(podUid)) {
-      const {claim} = one;
-      const left = claim.status.reservedFor.filter(({uid}) => uid !== podUid);
-      if (left.length === 0) await storage.delete(one);
-      else
-        await storage.put({
-          ...one,
-          claim: {...claim, status: {...claim.status, reservedFor: left}},
-        });
-    }
+    const work = async (): Promise<void> => {
+      for (const one of await this.ofPod(podUid)) {
+        const left = withoutReservation(one, podUid);
+        await (left === undefined ? storage.delete(one) : storage.put(left));
+      }
+    };
+    await storage.locked(ALLOCATION, work, signal);
   }
 
   /** Stores what was prepared of a claim; nothing if the claim is gone. */
   async setPrepared(uid: string, prepared: string): Promise<void> {
-    await using _lock = await this.#lock('allocation');
-    const found = (await this.all()).find(({claim}) => claim.metadata.uid === uid);
-    if (found !== undefined) await this.#options.storage.put({...found, prepared});
+    const {storage} = this.#options;
+    await storage.locked(ALLOCATION, async () => {
+      const found = await storage.get(uid);
+      if (found !== undefined) await storage.put({...found, prepared});
+    });
   }
 
   /** Returns all allocated claims. */
@@ -163,27 +197,12 @@ export class LocalClaims {
 
   /** Returns the claims that are reserved for a pod. */
   async ofPod(podUid: string): Promise<readonly AllocatedClaim[]> {
-    return (await this.all()).filter(({claim}) => claim.status.reservedFor.some(({uid}) => uid === podUid));
+    return (await this.all()).filter((one) => isReservedFor(one, podUid));
   }
 
-  /** Returns a claim as an API server would. Rejects with SystemError if it is not allocated. */
-  async claim(namespace: string, name: string): Promise<DeviceClaim> {
-    const found = (await this.all()).find(
-      ({claim: {metadata}}) => metadata.namespace === namespace && metadata.name === name,
-    );
-    if (found === undefined) throw new SystemError(`resourceclaim ${JSON.stringify(name)} is not allocated`);
-    return found.claim;
-  }
-
-  /** Takes the lock of a claim while a command calls drivers for it. */
-  async lockClaim({claim}: AllocatedClaim, signal?: AbortSignal): Promise<AsyncDisposable> {
-    return await this.#lock(claim.metadata.uid, signal);
-  }
-
-  async #lock(name: string, signal?: AbortSignal): Promise<Lock | AsyncDisposable> {
-    const {lockDirectory} = this.#options;
-    if (lockDirectory === undefined) return {[Symbol.asyncDispose]: async () => Promise.resolve()};
-    return await acquireLock(join(lockDirectory, `${name}.lock`), {signal});
+  /** Runs work while no other command calls drivers for the claim. */
+  async withClaimLock<T>({claim}: AllocatedClaim, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return await this.#options.storage.locked(claim.metadata.uid, work, signal);
   }
 }
 
@@ -207,8 +226,9 @@ export function claimStatusesOf(pod: Pod, claims: readonly AllocatedClaim[]): Cl
   };
 }
 
-/** Returns a pod with the statuses of its claims. */
+/** Returns a pod with the statuses of its claims; the same pod if there are none. */
 export function withClaimStatuses(pod: Pod, claims: readonly AllocatedClaim[]): Pod {
+  if (claims.length === 0) return pod;
   return {...pod, status: {...pod.status, ...claimStatusesOf(pod, claims)}};
 }
 
@@ -231,7 +251,7 @@ function reservedFor(one: AllocatedClaim, pod: Pod): AllocatedClaim {
   return {...one, claim: {...claim, status: {...claim.status, reservedFor: added}}};
 }
 
-const NO_SELECTORS = {matches: () => true, bounded: <T>(work: () => T): T => work()};
+const NO_SELECTORS = {matches: () => true};
 
 function haveSelectors(needed: readonly NeededClaim[], classes: readonly DeviceClass[]): boolean {
   const has = ({selectors = []}: {readonly selectors?: readonly DeviceSelector[]}): boolean =>
@@ -247,12 +267,8 @@ function haveSelectors(needed: readonly NeededClaim[], classes: readonly DeviceC
   );
 }
 
-/** Returns the result of work; its SystemError becomes one that a pod waits with. */
-function explained<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof SystemError)) throw cause;
-    throw new UnallocatedClaimError(cause.message, {cause, hint: cause.hint});
-  }
+/** Throws an error; a SystemError as one that a pod waits with. */
+function rethrowAsWaiting(cause: unknown): never {
+  if (!(cause instanceof SystemError)) throw cause;
+  throw new UnallocatedClaimError(cause.message, {cause, hint: cause.hint});
 }

@@ -1,14 +1,19 @@
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
-import type {AllocatedDevice} from '../allocation/allocation-types.js';
+import type {DeviceClaim} from '../../../../api/types/v1-resource-claims.js';
+import {SystemError} from '../../../../base/errors.js';
 import {matchesNodeSelector} from '../../../resources/node-selector.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ManagedPodStatus, PreparationFailure} from '../../../contract/node-manager.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
 import {findExtendedClass} from '../core/extended-class.js';
-import {claimsOfContainer} from '../core/pod-claims.js';
-import {ClaimStore, PlannedClaims, type AllocatedClaim} from './claim-store.js';
+import {claimsOfContainer, mayNeedClaims} from '../core/pod-claims.js';
+import type {AllocatedClaim} from './allocated-claim.js';
+import {ClaimStore} from './claim-store.js';
+import {KnownClaims} from './known-claims.js';
 import {claimStatusesOf, LocalClaims, UnallocatedClaimError, withClaimStatuses} from './local-claims.js';
+import {PlannedClaims} from './planned-claim-storage.js';
+import {readPreparedClaims, type PreparedClaim} from './prepared-devices.js';
 
 /** What LocalDra works with. */
 export interface LocalDraOptions {
@@ -19,34 +24,55 @@ export interface LocalDraOptions {
   readonly isPlan?: boolean;
   /** Reports whether a device plugin of the node offers an extended resource; none does by default. */
   readonly isOffered?: (resource: string) => boolean;
-  /** Devices of claims that are prepared, but not stored; none by default. */
-  readonly inUse?: () => readonly AllocatedDevice[];
+  /** Reads which claims are prepared; by default from what the last kubelet of the root directory has stored. */
+  readonly prepared?: () => Promise<readonly PreparedClaim[]>;
 }
 
-/** Claims of a node without a cluster, and what is known of them since the last call. */
+/** Claims of a node without a cluster, and what this process knows of them. */
 export class LocalDra {
   readonly claims: LocalClaims;
+  readonly #store: ClaimStore;
   readonly #objects: () => DeviceObjects;
-  #known: readonly AllocatedClaim[] = [];
+  readonly #known = new KnownClaims();
+  /** Why not all claims of an earlier process are known. */
+  #problem: SystemError | undefined;
   /** Why pods wait for devices, by UID. */
   readonly #waiting = new Map<string, string>();
 
-  constructor({node, manager, objects, isPlan, isOffered, inUse}: LocalDraOptions) {
+  constructor({node, manager, objects, isPlan, isOffered, prepared}: LocalDraOptions) {
     const store = new ClaimStore(node.rootDir);
+    const planned = isPlan === true ? new PlannedClaims(async () => await store.list()) : undefined;
+    const read = prepared ?? (async () => await readPreparedClaims(node.rootDir));
+    this.#store = store;
     this.#objects = objects;
     this.claims = new LocalClaims({
-      ...{manager, objects},
-      storage: isPlan === true ? new PlannedClaims(async () => await store.list()) : store,
-      lockDirectory: isPlan === true ? undefined : store.directory,
+      objects,
+      manager: planned === undefined ? manager : undefined,
+      storage: planned ?? store,
       node: {name: node.nodeName, matches: (selector) => matchesNodeSelector(selector, node)},
       isOffered: isOffered ?? (() => false),
-      inUse: inUse ?? (() => []),
+      prepared: async () => (await read()).filter(({uid}) => planned?.released.has(uid) !== true),
     });
   }
 
-  /** Reads the claims that are allocated. Rejects with SystemError. */
-  async load(): Promise<void> {
-    this.#known = await this.claims.all();
+  /**
+   * Reads the claims that an earlier process has allocated. Resolves with the error of a file that cannot be read: pods without claims
+   * do not need it. Rejects with SystemError if the directory cannot be read.
+   */
+  async load(): Promise<SystemError | undefined> {
+    const {claims, problem} = await this.#store.readable();
+    for (const one of claims) this.#known.put(one);
+    this.#problem = problem;
+    return problem;
+  }
+
+  /** Requires that the claims of a pod are known, so that no container starts without its devices. Rejects with SystemError. */
+  async requireKnown(pod: Pod): Promise<void> {
+    const isUnknown = (): boolean =>
+      this.#problem !== undefined && mayNeedClaims(pod) && this.ofPod(podRef(pod).uid).length === 0;
+    // The file may have been restored or moved away.
+    const problem = isUnknown() ? await this.load() : undefined;
+    if (problem !== undefined && isUnknown()) throw problem;
   }
 
   /**
@@ -58,7 +84,7 @@ export class LocalDra {
     try {
       const claims = await this.claims.allocate(pod, signal);
       this.#waiting.delete(uid);
-      if (claims.length > 0) await this.load();
+      this.#known.reserve(uid, claims);
       return {pod: withClaimStatuses(pod, claims)};
     } catch (error) {
       if (!(error instanceof UnallocatedClaimError)) throw error;
@@ -69,10 +95,22 @@ export class LocalDra {
 
   /** Gives up the claims of a pod, and resolves with the UIDs of the pods that wait for devices. Rejects with SystemError. */
   async release(podUid: string, signal?: AbortSignal): Promise<readonly string[]> {
-    this.#waiting.delete(podUid);
     await this.claims.release(podUid, signal);
-    await this.load();
+    this.forget(podUid);
     return [...this.#waiting.keys()];
+  }
+
+  /** Forgets a pod that has no claims any more. */
+  forget(podUid: string): void {
+    this.#waiting.delete(podUid);
+    this.#known.release(podUid);
+  }
+
+  /** Returns a claim as an API server would. Throws SystemError if it is not allocated. */
+  claim(namespace: string, name: string): DeviceClaim {
+    const found = this.#known.find(namespace, name);
+    if (found === undefined) throw new SystemError(`resourceclaim ${JSON.stringify(name)} is not allocated`);
+    return found.claim;
   }
 
   /** Returns why a pod waits for devices; undefined if it does not. */
@@ -82,12 +120,12 @@ export class LocalDra {
 
   /** Returns the claims that are known to be reserved for a pod. */
   ofPod(podUid: string): readonly AllocatedClaim[] {
-    return this.#known.filter(({claim}) => claim.status.reservedFor.some(({uid}) => uid === podUid));
+    return this.#known.ofPod(podUid);
   }
 
   /** Returns the UIDs of the pods that claims of a kubelet are reserved for. */
   podUids(): ReadonlySet<string> {
-    const own = this.#known.filter(({manager}) => manager === 'kubelet');
+    const own = this.#known.all().filter(({manager}) => manager === 'kubelet');
     return new Set(own.flatMap(({claim}) => claim.status.reservedFor.map(({uid}) => uid)));
   }
 
@@ -113,6 +151,8 @@ export class LocalDra {
   /** Describes the devices that a container gets: `device gpu-0 of gpu.example.com (claim gpu)`; undefined for none. */
   explain(pod: Pod, container: Container): string | undefined {
     const claims = this.ofPod(podRef(pod).uid);
+    // Its claims may not be created yet.
+    if (claims.length === 0) return undefined;
     const devices = claimsOfContainer(withClaimStatuses(pod, claims), container).flatMap(
       ({name, requests}) => {
         const found = claims.find(({claim}) => claim.metadata.name === name);

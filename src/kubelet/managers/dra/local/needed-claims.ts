@@ -5,7 +5,7 @@ import type {Pod, PodResourceClaim} from '../../../../api/types/v1-pod.js';
 import {SystemError} from '../../../../base/errors.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {DeviceObjects} from '../../../contract/resources/device-objects.js';
-import type {AllocatedClaim} from './claim-store.js';
+import type {AllocatedClaim} from './allocated-claim.js';
 import {planExtendedResources} from './extended-resource-claim.js';
 
 /** Annotation of a claim that was created for an entry of a pod (PodResourceClaimAnnotation). */

@@ -16,7 +16,7 @@ import {chooseVersion} from '../core/driver-versions.js';
 import {DraManager} from '../dra-manager.js';
 import {DriverConnection, type DriverCalls} from '../driver-connection.js';
 import {preparationFailure} from '../preparation-failure.js';
-import type {AllocatedClaim} from './claim-store.js';
+import type {AllocatedClaim} from './allocated-claim.js';
 import {LocalDra} from './local-dra.js';
 import {withClaimStatuses} from './local-claims.js';
 
@@ -65,7 +65,10 @@ export class OnDemandDra {
   /** Releases the claims of a pod whose containers have stopped. Rejects with SystemError: then try again. */
   async release(podUid: string, signal?: AbortSignal): Promise<void> {
     const claims = await this.#local.claims.ofPod(podUid);
-    if (claims.length === 0) return;
+    if (claims.length === 0) {
+      this.#local.forget(podUid);
+      return;
+    }
     await this.#locked(claims, async () => {
       const current = await this.#local.claims.ofPod(podUid);
       const manager = await this.#openManager(current.flatMap((one) => restored(one) ?? []));
@@ -105,9 +108,8 @@ export class OnDemandDra {
   async #openManager(claims: readonly ClaimInfo[]): Promise<DraManager> {
     const {node, clock} = this.#options;
     const drivers = await findDrivers(node, clock);
-    const {claims: local} = this.#local;
     const manager = new DraManager({
-      api: {claim: async (namespace, name) => await local.claim(namespace, name)},
+      api: {claim: async (namespace, name) => Promise.resolve(this.#local.claim(namespace, name))},
       driver: (name) => {
         const found = drivers.get(name);
         if (found === undefined) throw new SystemError(`DRA driver ${name} is not registered`);
@@ -115,7 +117,7 @@ export class OnDemandDra {
       },
       writeCheckpoint: async (text) => {
         for (const claim of parseDraCheckpoint(text))
-          await local.setPrepared(claim.uid, formatDraCheckpoint([claim]));
+          await this.#local.claims.setPrepared(claim.uid, formatDraCheckpoint([claim]));
       },
       metrics: NO_METRICS,
       clock,
@@ -138,8 +140,7 @@ export class OnDemandDra {
       await work();
       return;
     }
-    await using _lock = await this.#local.claims.lockClaim(first, signal);
-    await this.#locked(others, work, signal);
+    await this.#local.claims.withClaimLock(first, async () => this.#locked(others, work, signal), signal);
   }
 }
 

@@ -1,27 +1,20 @@
-import {Script, createContext} from 'node:vm';
-import type {ParseResult} from '@marcbachmann/cel-js';
+import {EvaluationError, ParseError, TypeError as CelTypeError, type ParseResult} from '@marcbachmann/cel-js';
 import type {DeviceAttribute} from '../../../../api/types/v1-device-resources.js';
 import {parseQuantity} from '../../../../api/quantity.js';
 import {messageOf, SystemError} from '../../../../base/errors.js';
-import {isObject} from '../../../../base/is-object.js';
 import type {MatchesSelector, SelectableDevice} from '../allocation/allocation-types.js';
 import {CelDevice, createCelEnvironment} from './cel-environment.js';
 import {withPresenceTest} from './cel-presence.js';
 import {CelQuantity} from './cel-quantity.js';
 import {parseSemver} from './cel-semver.js';
 
-/** Time within which all selectors of one allocation must be evaluated, in ms. Usually they take less than one. */
-const EVALUATION_MS = 2000;
-
 /** Selectors of devices in CEL. */
 export interface DeviceSelectors {
   readonly matches: MatchesSelector;
-  /** Returns the result of synchronous work that evaluates selectors. Throws SystemError if it takes too long. */
-  readonly bounded: <T>(work: () => T) => T;
 }
 
 /** Creates the evaluation of selectors. An expression is compiled once. */
-export function createDeviceSelectors(timeoutMs: number = EVALUATION_MS): DeviceSelectors {
+export function createDeviceSelectors(): DeviceSelectors {
   const environment = createCelEnvironment();
   const compiled = new Map<string, ParseResult>();
   const compile = (expression: string): ParseResult => {
@@ -51,30 +44,7 @@ export function createDeviceSelectors(timeoutMs: number = EVALUATION_MS): Device
         `CEL runtime error: the result of ${JSON.stringify(expression)} could not be converted to bool`,
       );
     },
-    bounded: (work) => runWithin(timeoutMs, work),
   };
-}
-
-/** Runs synchronous work, which is interrupted after a time, also within a regular expression. */
-function runWithin<T>(timeout: number, work: () => T): T {
-  let result: {readonly value: T} | undefined;
-  const context = createContext({
-    work: () => {
-      result = {value: work()};
-    },
-  });
-  try {
-    new Script('work()').runInContext(context, {timeout});
-  } catch (cause) {
-    // It is an Error of the context, not of this one.
-    if (!isObject(cause) || cause['code'] !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
-    throw new SystemError(`the CEL selectors of the claims were not evaluated within ${timeout} ms`, {
-      cause,
-      hint: 'simplify the expressions of the claims and their DeviceClasses',
-    });
-  }
-  if (result === undefined) throw new Error('the work has no result');
-  return result.value;
 }
 
 /** Returns the result of work; an error of the library becomes a SystemError with the expression. */
@@ -89,7 +59,7 @@ function withCelErrors<T>(what: string, work: () => T, expression = ''): T {
 }
 
 function isCelError(error: unknown): error is Error {
-  return error instanceof Error && ['ParseError', 'EvaluationError', 'TypeError'].includes(error.name);
+  return [ParseError, EvaluationError, CelTypeError].some((type) => error instanceof type);
 }
 
 /** Returns the message of an error without the excerpt of the expression below it. */

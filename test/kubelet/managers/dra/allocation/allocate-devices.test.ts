@@ -218,7 +218,26 @@ describe('devices are chosen', () => {
     [
       'at most 32 for a claim',
       {claims: only(request('r', {count: 33})), slices: [ABC]},
-      'request r: number of requested devices 33 exceeds the claim limit of 32',
+      'claim ns/c0: number of requested devices 33 exceeds the claim limit of 32',
+    ],
+    [
+      'at most 32 for all requests of a claim',
+      {
+        claims: only(request('r', {count: 20}), request('all', {allocationMode: 'All'})),
+        slices: [aSlice(named(...Array.from({length: 40}, (_, index) => `d${index}`)))],
+      },
+      'claim ns/c0: number of requested devices 60 exceeds the claim limit of 32',
+    ],
+    [
+      'by an alternative that is not too much',
+      {
+        claims: only(request('r', {count: 31}), {
+          name: 's',
+          firstAvailable: [33, 2, 1].map((count) => ({name: `n${count}`, deviceClassName: 'gpu', count})),
+        }),
+        slices: [aSlice(named(...Array.from({length: 40}, (_, index) => `d${index}`)))],
+      },
+      [`${Array.from({length: 31}, (_, index) => `r=d${index}`).join(' ')} s/n1=d31`],
     ],
   ])('%s', (_title, input, expected) => {
     expect(choose(input)).toEqual(expected);

@@ -74,7 +74,10 @@ export function run({claims, slices, classes = [aClass('gpu')], taken = []}: Cas
     },
     newShareId: () => `share-${(shares += 1)}`,
   };
-  return allocateDevices(input);
+  const steps = allocateDevices(input);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 /** Returns the devices of each claim as `request=device`, or why there are none. */

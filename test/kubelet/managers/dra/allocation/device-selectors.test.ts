@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {createDeviceSelectors} from '../../../../../src/kubelet/managers/dra/selectors/device-selectors.js';
 
-const {matches, bounded} = createDeviceSelectors();
+const {matches} = createDeviceSelectors();
 
 const GPU = {
   driver: 'gpu.example.com',
@@ -84,16 +84,4 @@ describe('a selector fails with its expression', () => {
 test('an invalid version of a device is an error', () => {
   const device = {driver: 'd.example.com', attributes: {v: {version: '1.0'}}};
   expect(() => matches('device.driver == ""', device)).toThrow('attribute v: parse semantic version');
-});
-
-test('expressions that never end are interrupted', () => {
-  const slow = createDeviceSelectors(50);
-  const pattern = '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!".matches("^(a+)+$")';
-  const loop = `lists.range(1000)${'.map(x, lists.range(1000))'.repeat(1)}.all(a, lists.range(1000).all(b, lists.range(1000).all(c, a.size() == 1000)))`;
-  for (const expression of [pattern, loop])
-    expect(() => slow.bounded(() => slow.matches(expression, GPU))).toThrow(
-      'the CEL selectors of the claims were not evaluated within 50 ms',
-    );
-  expect(bounded(() => matches('true', GPU))).toBe(true);
-  expect(() => bounded(() => matches('1', GPU))).toThrow('must evaluate to bool');
 });

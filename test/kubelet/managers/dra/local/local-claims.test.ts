@@ -3,17 +3,14 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {DeviceObjects} from '../../../../../src/kubelet/contract/resources/device-objects.js';
-import {
-  ClaimStore,
-  PlannedClaims,
-  type AllocatedClaim,
-  type ClaimStorage,
-} from '../../../../../src/kubelet/managers/dra/local/claim-store.js';
+import type {AllocatedClaim} from '../../../../../src/kubelet/managers/dra/local/allocated-claim.js';
+import {ClaimStore, type ClaimStorage} from '../../../../../src/kubelet/managers/dra/local/claim-store.js';
 import {
   claimStatusesOf,
   LocalClaims,
   type LocalClaimsOptions,
 } from '../../../../../src/kubelet/managers/dra/local/local-claims.js';
+import {PlannedClaims} from '../../../../../src/kubelet/managers/dra/local/planned-claim-storage.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {aClaim, aClass, aPodWithClaims, aSpec, aTemplate, devices, DRIVER} from './device-fixtures.js';
 
@@ -25,14 +22,15 @@ interface Node {
 }
 
 async function aNode(): Promise<Node> {
-  const store = new ClaimStore(await temporaryDirectory());
+  const rootDir = await temporaryDirectory();
+  const store = new ClaimStore(rootDir);
   return {
     store,
     open: (objects, options = {}) =>
       new LocalClaims({
-        ...{storage: store, lockDirectory: store.directory, manager: 'kubelet', objects: () => objects},
+        ...{storage: new ClaimStore(rootDir), manager: 'kubelet', objects: () => objects},
         node: {name: 'n1', matches: () => true},
-        ...{isOffered: () => false, inUse: () => []},
+        ...{isOffered: () => false, prepared: async () => Promise.resolve([])},
         ...options,
       }),
   };
@@ -89,10 +87,8 @@ describe('claims', () => {
     await claims.release('uid-web');
     const [left] = await store.list();
     expect(left?.claim.status.reservedFor.map(({name}) => name)).toEqual(['other']);
-    expect(await claims.claim('default', 'gpu')).toEqual(left?.claim);
     await claims.release('uid-other');
     expect(await store.list()).toEqual([]);
-    await expect(claims.claim('default', 'gpu')).rejects.toThrow('resourceclaim "gpu" is not allocated');
   });
 
   test('of pods with long names have names that are cut in both parts', async () => {
@@ -144,8 +140,9 @@ describe('claims', () => {
 
   test('do not get devices that an earlier kubelet has prepared', async () => {
     const {open} = await aNode();
-    const inUse = () => [{request: '', driver: DRIVER, pool: 'pool', device: 'a'}];
-    const claims = open(devices(['a', 'b'], aTemplate('one')), {inUse});
+    const left = {request: '', driver: DRIVER, pool: 'pool', device: 'a'};
+    const prepared = async () => Promise.resolve([{uid: 'other', devices: [left]}]);
+    const claims = open(devices(['a', 'b'], aTemplate('one')), {prepared});
     expect(await give(claims, aPodWithClaims('web', 'template:one'))).toEqual(['b']);
   });
 
@@ -176,7 +173,7 @@ describe('claims', () => {
     const objects = devices(['a', 'b', 'c'], aTemplate('one'));
     await open(objects).allocate(aPodWithClaims('web', 'template:one'), signal);
     const storage = new PlannedClaims(async () => await store.list());
-    const planned = open(objects, {storage, lockDirectory: undefined});
+    const planned = open(objects, {storage});
     expect(await give(planned, aPodWithClaims('b', 'template:one'))).toEqual(['b']);
     expect(await give(planned, aPodWithClaims('c', 'template:one'))).toEqual(['c']);
     expect(devicesOf(await store.list())).toEqual(['a']);
@@ -195,6 +192,8 @@ function killedAt(store: ClaimStore, count: number): ClaimStorage {
   };
   return {
     list: async () => await store.list(),
+    get: async (uid) => await store.get(uid),
+    locked: async (...options) => await store.locked(...options),
     put: async (claim) => write(async () => store.put(claim)),
     delete: async (claim) => write(async () => store.delete(claim)),
   };
