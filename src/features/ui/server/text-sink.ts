@@ -12,7 +12,7 @@ export class StalledClientError extends Error {}
 export class TextSink {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
-  /** Signal that aborts when the client disconnects or the server stops. */
+  /** Signal that aborts when the client disconnects, its session ends or the server stops. */
   readonly signal: AbortSignal;
 
   constructor(
