@@ -78,7 +78,7 @@ function createRoutes(
     logsRoute(feed, safe),
     ...nodeRoutes(feed),
     ...changeRoutes(changes),
-    execRoute({...changes, safe}),
+    execRoute({...changes, safe, clock: context.clock}),
   ];
 }
 
