@@ -63,7 +63,9 @@ function stateOf(
   const {initContainerStatuses = [], containerStatuses = []} = pod.status ?? {};
   const used = [...initContainerStatuses, ...containerStatuses].map(({containerID = ''}) => {
     const {cpuPercent, memoryBytes} = usage.get(containerID.replace(/^.*:\/\//, '')) ?? {};
-    return `${cpuPercent} ${memoryBytes}`;
+    // Smaller changes are not seen.
+    const cpu = typeof cpuPercent === 'number' ? cpuPercent.toFixed(2) : cpuPercent;
+    return `${cpu} ${memoryBytes}`;
   });
   const cpus = [...(exclusiveCpus.get(pod.metadata.uid ?? '') ?? [])].map((entry) => entry.join(' '));
   return {pod, manager, isStale, usage: [...used, ...cpus].join('\n')};

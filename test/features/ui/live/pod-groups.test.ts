@@ -83,6 +83,15 @@ test.each<[string, Parameters<typeof aSample>[1], object]>([
   expect(group?.containers[0]).toMatchObject(expected);
 });
 
+test('CPU usage that differs by less than the page shows changes nothing', () => {
+  const rows = new PodGroups();
+  const pod = aPod('a');
+  const use = (cpuPercent: number) => aSample([pod], {used: {a: {cpuPercent, memoryBytes: 3n}}});
+  const [first] = rows.compute([use(5)], noCpu);
+  const [second] = rows.compute([use(5.0004)], noCpu);
+  expect(second).toBe(first);
+});
+
 test('pods of nodes are kept apart, and pods that are gone are forgotten', () => {
   const rows = new PodGroups();
   const pod = aPod('a');
