@@ -19,7 +19,7 @@ function aPod(name: string): Pod {
         },
       ],
     },
-  } as Pod;
+  };
 }
 
 type Used = {readonly cpuPercent: number | 'stale'; readonly memoryBytes: bigint};

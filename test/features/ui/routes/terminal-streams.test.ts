@@ -55,7 +55,15 @@ function anInput() {
     },
   });
   const input = new TerminalInput(client, stdin, {clock, closed: closed.signal});
-  return {calls, clock, closed, input, take: () => take()};
+  return {
+    calls,
+    clock,
+    closed,
+    input,
+    take: (): void => {
+      take();
+    },
+  };
 }
 
 test('input is not read while the program takes none', async () => {
