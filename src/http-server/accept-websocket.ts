@@ -1,6 +1,7 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import type {WebSocket} from 'ws';
+import {nextIteration} from '../base/async/next-iteration.js';
 
 /** Maximum size of a message, in bytes. Well-behaved clients send tens of kilobytes at a time. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -21,6 +22,8 @@ export async function acceptWebSocket(
   protocol: string,
 ): Promise<WebSocket | undefined> {
   const {WebSocketServer} = await import('ws');
+  // At the end of the turn in which the gate leaves it, Node.js resumes a socket, even one that the caller has paused.
+  await nextIteration();
   if (socket.destroyed) return undefined;
   const server = new WebSocketServer({
     noServer: true,

@@ -193,9 +193,10 @@ export interface ActionRequest {
 }
 
 /**
- * WebSocket `/api/exec?key=KEY&columns=N&rows=N[&command=…]`: a terminal in a container; a shell unless a command is
- * given. Binary messages are input and output; text messages are these.
+ * WebSocket `/api/exec?key=KEY&columns=N&rows=N`: a shell on a terminal in a container. Binary messages are input and output;
+ * text messages are these. With `flow` the page asks the server to hold back output, or to continue.
  */
 export type TerminalMessage =
   | {readonly kind: 'resize'; readonly columns: number; readonly rows: number}
+  | {readonly kind: 'flow'; readonly isPaused: boolean}
   | {readonly kind: 'end'; readonly exitCode?: number; readonly error?: string};

@@ -75,10 +75,10 @@ function createRoutes(
     sessionRoute(sessions, {version: programVersion(), allowed}),
     liveRoute(feed, sampler),
     podRoute(feed),
-    logsRoute(feed),
+    logsRoute(feed, safe),
     ...nodeRoutes(feed),
     ...changeRoutes(changes),
-    execRoute({...changes, safe}),
+    execRoute({...changes, safe, clock: context.clock}),
   ];
 }
 

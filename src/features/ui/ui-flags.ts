@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import {isLoopback} from '../../base/net/proxy-variable.js';
 import {isIP} from 'node:net';
 import {UsageError} from '../../base/errors.js';
 import {integerFlag, listFlag, nonEmptyFlags, withChoices} from '../../cli/flags/flag-types.js';
@@ -103,9 +104,4 @@ function parseActions(words: readonly string[]): readonly UiAction[] {
   if (unknown !== undefined)
     throw new UsageError(`invalid --allow "${unknown}"`, {hint: `use ${UI_ACTIONS.join(', ')}`});
   return UI_ACTIONS.filter((action) => words.includes(action));
-}
-
-/** Reports whether an IP address is only reached from this machine. */
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(address);
 }

@@ -1,5 +1,6 @@
 import {X509Certificate} from 'node:crypto';
 import {hostname} from 'node:os';
+import {isUnspecifiedIp} from '../../base/net/ip-address.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import type {Clock} from '../../base/clock.js';
 import {readCertificatePair} from '../../http-server/certificate-pair.js';
@@ -50,7 +51,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   const {protocol, port: text} = new URL(listener.url);
   // A URL omits the default port of its scheme.
   bound = text === '' ? port : Number(text);
-  const isAny = address === '0.0.0.0' || address === '::';
+  const isAny = isUnspecifiedIp(address);
   return {
     url: `${protocol}//${joinHostPort({host: isAny ? hostname() : address, port: bound})}/`,
     close: async () => {

@@ -1,6 +1,7 @@
 import {FitAddon} from '@xterm/addon-fit';
 import {Terminal} from '@xterm/xterm';
 import type {TerminalMessage} from '../../features/ui/protocol.js';
+import {OutputFlow} from '../model/output-flow.js';
 import {replaceCreateElement} from './style-sheets.js';
 
 /** What a terminal needs. */
@@ -59,9 +60,14 @@ function connect(terminal: Terminal, socket: WebSocket, onEnd: (text: string) =>
   terminal.onResize(({cols: columns, rows}) =>
     send(JSON.stringify({kind: 'resize', columns, rows} satisfies TerminalMessage)),
   );
+  const flow = new OutputFlow((isPaused) =>
+    send(JSON.stringify({kind: 'flow', isPaused} satisfies TerminalMessage)),
+  );
   socket.addEventListener('message', ({data}: MessageEvent<string | ArrayBuffer>) => {
-    if (typeof data !== 'string') terminal.write(new Uint8Array(data));
-    else {
+    if (typeof data !== 'string') {
+      flow.add(data.byteLength);
+      terminal.write(new Uint8Array(data), () => flow.add(-data.byteLength));
+    } else {
       const message = JSON.parse(data) as TerminalMessage;
       if (message.kind === 'end') end(endText(message));
     }

@@ -1,5 +1,6 @@
 import type {JSX} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {nameText} from '../model/format.js';
 import {ContainerChoice} from './container-choice.js';
 import {allowHint, isAllowed, usePage} from './page-context.js';
 import type {TabProps} from './tab-props.js';
@@ -24,7 +25,7 @@ export function ShellTab({pod, container, onContainer}: TabProps): JSX.Element {
         <ContainerChoice pod={pod} container={name} onContainer={onContainer} />
         {end !== undefined && (
           <>
-            <span role="status">{end}</span>
+            <span role="status">{nameText(end)}</span>
             <button type="button" onClick={restart}>
               Open again
             </button>

@@ -153,7 +153,7 @@ test('a terminal passes on input, output, sizes and the exit code', async () => 
   expect(output.stderr).toContain('kcri: terminal in default/web, as the page asked\n');
 });
 
-test('a command is run instead of the shell', async () => {
+test('a terminal runs a shell, whatever the query asks for', async () => {
   const {page, pod, runtime} = await withSessions((session) => {
     session.sendExitCode(0);
   });
@@ -161,7 +161,7 @@ test('a command is run instead of the shell', async () => {
   const seen = received(socket);
   await until(() => seen.isClosed);
   expect(seen.messages).toEqual([{kind: 'end', exitCode: 0}]);
-  expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({cmd: ['top']});
+  expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({cmd: ['sh', '-c', expect.any(String)]});
 });
 
 test('a session ends when the page closes its terminal', async () => {
@@ -187,6 +187,47 @@ test('a terminal that cannot be started tells why', async () => {
   expect(seen.messages).toEqual([
     {kind: 'end', error: expect.stringContaining('no such \\x1bcommand') as string},
   ]);
+});
+
+test('a terminal that fails tells why without control characters', async () => {
+  const {page, pod} = await withSessions((session) => {
+    session.stream('stdout').fin();
+    session.sendStatus('the \u001b[2Jshell was \u202ekilled');
+  });
+  const socket = terminal(page, pod.key);
+  const seen = received(socket);
+  await until(() => seen.isClosed);
+  expect(seen.messages).toEqual([
+    {kind: 'end', error: expect.stringContaining('the \\x1b[2Jshell was \\u202ekilled') as string},
+  ]);
+});
+
+test('a terminal in a pod that does not exist tells why', async () => {
+  const {page, runtime} = await withSessions(() => undefined);
+  const socket = terminal(page, 'pod x');
+  const seen = received(socket);
+  await until(() => seen.isClosed);
+  expect(seen.messages).toEqual([{kind: 'end', error: 'the pod or container does not exist any more'}]);
+  expect(runtime.callsTo('Exec')).toEqual([]);
+});
+
+test('output of a terminal continues when the page takes it again', async () => {
+  const {page, pod} = await withSessions(async (session) => {
+    await session.stream('resize').waitUntil((text) => text.includes('"Width":100'));
+    session.stream('stdout').send('held back');
+    await session.stream('resize').waitUntil((text) => text.includes('"Width":101'));
+    session.sendExitCode(0);
+  });
+  const socket = terminal(page, pod.key);
+  const seen = received(socket);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({kind: 'flow', isPaused: true}));
+  socket.send(JSON.stringify({kind: 'resize', columns: 100, rows: 50}));
+  socket.send(JSON.stringify({kind: 'flow', isPaused: false}));
+  await until(() => seen.output === 'held back');
+  socket.send(JSON.stringify({kind: 'resize', columns: 101, rows: 50}));
+  await until(() => seen.isClosed);
+  expect(seen.messages).toEqual([{kind: 'end', exitCode: 0}]);
 });
 
 test('another site cannot open a terminal', async () => {

@@ -43,6 +43,8 @@ export class FakeUiServer implements AsyncDisposable {
   typed = '';
   /** Last size of a terminal. */
   terminalSize = '';
+  /** What terminals asked about the flow of output. */
+  readonly flows: string[] = [];
   /** True to answer as after a restart, when no session is known. */
   hasForgotten = false;
   /** True to end connections without an answer. */
@@ -174,7 +176,8 @@ export class FakeUiServer implements AsyncDisposable {
     terminal.on('message', (data: Buffer, isBinary: boolean) => {
       const text = data.toString();
       if (!isBinary) {
-        this.terminalSize = text;
+        if (text.includes('"flow"')) this.flows.push(text);
+        else this.terminalSize = text;
         return;
       }
       this.typed += text;

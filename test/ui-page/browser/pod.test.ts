@@ -126,6 +126,22 @@ test('a shell runs in the page', async () => {
   expectNoFaults(watched);
 });
 
+test('a shell whose output is more than can be shown is asked to wait, and loses nothing', async () => {
+  const watched = await openPod('shell', {allowed: ['exec']});
+  const {page, server} = watched;
+  await seeText(page, '.xterm-rows', 'shell of');
+  const line = `${'x'.repeat(78)}\r\n`;
+  for (let count = 0; count < 20; count += 1) server.print(line.repeat(1000));
+  server.print('the end');
+  await seeText(page, '.xterm-rows', 'the end');
+  await until(() => server.flows.length > 0 && server.flows.length % 2 === 0);
+  expect(server.flows.slice(0, 2)).toEqual([
+    '{"kind":"flow","isPaused":true}',
+    '{"kind":"flow","isPaused":false}',
+  ]);
+  expectNoFaults(watched);
+});
+
 test('without --allow nothing is done, and the page says how to allow it', async () => {
   const watched = await openPod('shell');
   const {page, server} = watched;

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {OutputFlow} from '../../../src/ui-page/model/output-flow.js';
 import {backOffMs} from '../../../src/ui-page/model/back-off.js';
 import {ageText, nameText, percentText, shareOf, sizeText} from '../../../src/ui-page/model/format.js';
 import {formatRoute, parseRoute, type Route} from '../../../src/ui-page/model/route.js';
@@ -73,4 +74,15 @@ test('values are formatted for people', () => {
 
 test('characters that change the direction of text are escaped in names', () => {
   expect(nameText('a\u202eb\n')).toBe('a\\u202eb\\n');
+});
+
+test('output is held back while much of it waits to be shown', () => {
+  const asked: boolean[] = [];
+  const flow = new OutputFlow((isPaused) => asked.push(isPaused));
+  for (let count = 0; count < 9; count += 1) flow.add(64 * 1024);
+  expect(asked).toEqual([true]);
+  for (let count = 0; count < 7; count += 1) flow.add(-64 * 1024);
+  expect(asked).toEqual([true]);
+  flow.add(-64 * 1024);
+  expect(asked).toEqual([true, false]);
 });

@@ -29,27 +29,16 @@ export async function openShell(
   );
 }
 
-/** What to start on a terminal. */
-export interface TerminalRequest {
-  /** Command with its arguments; a shell without one. */
-  readonly command: readonly string[];
-  /** Signal that ends the start of the session. */
-  readonly signal: AbortSignal;
-}
-
-/** Starts a command on a terminal in a container; the caller connects its streams. Rejects with KcriError. */
+/**
+ * Starts a shell on a terminal in a container; the caller connects its streams. The signal ends the start. Rejects with KcriError.
+ */
 export async function startTerminal(
   services: RuntimeContext,
   {runtime}: Connection,
   {id}: {readonly id: ContainerId},
-  {command, signal}: TerminalRequest,
+  signal: AbortSignal,
 ): Promise<RemoteSession> {
   const streams = {stdin: true, stdout: true, stderr: false, tty: true};
   const options = {...KCRI_SESSION.openOptions(services, {}, streams), signal};
-  return await startExecSession(
-    runtime,
-    id,
-    {...streams, command: command.length === 0 ? SHELL : command},
-    options,
-  );
+  return await startExecSession(runtime, id, {...streams, command: SHELL}, options);
 }

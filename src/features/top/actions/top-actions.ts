@@ -13,7 +13,7 @@ import {safeText} from '../view/screen-lines.js';
 import {deleteTarget, type ActionTarget} from './change-pod.js';
 import {followEvents} from './follow-events.js';
 import {followLogs, type FollowLogsOptions, type FollowOptions} from './follow-logs.js';
-import {openShell, startTerminal, type TerminalRequest} from './open-shell.js';
+import {openShell, startTerminal} from './open-shell.js';
 
 /** Annotation of a pod that names the container for shells. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
@@ -56,11 +56,11 @@ export class TopActions {
   }
 
   /**
-   * Starts a command, by default a shell, on a terminal in the container of the row, or the default container of the pod. Rejects
-   * with KcriError.
+   * Starts a shell on a terminal in the container of the row, or the default container of the pod. Rejects with KcriError, and
+   * with the signal's reason if it aborts first.
    */
-  async startTerminal(target: ActionTarget, request: TerminalRequest): Promise<RemoteSession> {
-    return await startTerminal(this.#services, target.connection, runningContainer(target), request);
+  async startTerminal(target: ActionTarget, signal: AbortSignal): Promise<RemoteSession> {
+    return await startTerminal(this.#services, target.connection, runningContainer(target), signal);
   }
 
   /** Follows the logs of the containers of a row until the signal aborts. */

@@ -1,3 +1,4 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import type {Clock} from '../../../base/clock.js';
 import {changedPods, LiveStream} from './live-stream.js';
@@ -87,18 +88,13 @@ export class LiveFeed {
 
   async #run(stopped: AbortSignal): Promise<void> {
     const {clock, pauseMs, signal, processorMs} = this.#options;
-    const isOver = (): boolean => stopped.aborted || signal.aborted;
-    const end = new AbortController();
-    const abort = (): void => {
-      end.abort();
-    };
-    stopped.addEventListener('abort', abort, {once: true});
-    signal.addEventListener('abort', abort, {once: true});
+    using either = anySignal(stopped, signal);
+    const end = either.signal;
     try {
       const costsMs: number[] = [];
       let startMs = processorMs();
-      while (!isOver()) {
-        await clock.sleep(samplePause(costsMs, pauseMs), end.signal);
+      while (!end.aborted) {
+        await clock.sleep(samplePause(costsMs, pauseMs), end);
         await this.#sample();
         const nowMs = processorMs();
         costsMs.push(nowMs - startMs);
@@ -106,9 +102,7 @@ export class LiveFeed {
         costsMs.splice(0, costsMs.length - COMPARED_SAMPLES);
       }
     } catch (error) {
-      if (!isOver()) throw error;
-    } finally {
-      signal.removeEventListener('abort', abort);
+      if (!end.aborted) throw error;
     }
   }
 

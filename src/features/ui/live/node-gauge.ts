@@ -55,7 +55,7 @@ export class NodeGauge {
     using either = anySignal(signal, deadline.signal);
     setMaxListeners(0, either.signal);
     try {
-      this.#latest = await this.#read(await openFileReader(this.#services, either.signal));
+      this.#latest = await this.#read(await openFileReader(this.#services, either.signal), either.signal);
     } catch (error) {
       signal.throwIfAborted();
       // The node itself is reported by its sample.
@@ -64,12 +64,12 @@ export class NodeGauge {
     return this.#latest;
   }
 
-  async #read(files: FileReader): Promise<NodeMeasurement> {
+  async #read(files: FileReader, signal: AbortSignal): Promise<NodeMeasurement> {
     const [stat, memory, runtime, disks, ...pressures] = await Promise.all([
       files.text('/proc/stat'),
       files.text('/proc/meminfo'),
-      this.#readRuntime(),
-      this.#readDisks(files),
+      this.#readRuntime(signal),
+      this.#readDisks(files, signal),
       ...RESOURCES.map(async (resource) => await files.text(`/proc/pressure/${resource}`)),
     ]);
     const ticks = parseCpuTicks(valueOf(stat) ?? '');
@@ -98,9 +98,9 @@ export class NodeGauge {
     return {cores: ticks.cores, ...(this.#cpuPercent !== undefined && {cpuPercent: this.#cpuPercent})};
   }
 
-  async #readRuntime(): Promise<string | undefined> {
+  async #readRuntime(signal: AbortSignal): Promise<string | undefined> {
     if (this.#runtime !== undefined) return this.#runtime;
-    const {connections, signal} = this.#services;
+    const {connections} = this.#services;
     const {runtime} = await connections.default();
     const {runtimeName, runtimeVersion} = await runtime.version({}, {signal});
     this.#runtime = escapeToLine(`${runtimeName} ${runtimeVersion}`);
@@ -108,12 +108,12 @@ export class NodeGauge {
   }
 
   /** Reads the file systems that pods need: of several directories in one, the first. */
-  async #readDisks(files: FileReader): Promise<readonly UiDisk[]> {
+  async #readDisks(files: FileReader, signal: AbortSignal): Promise<readonly UiDisk[]> {
     const {context, settings} = this.#services;
     const nowMs = context.clock.monotonic();
     if (nowMs - this.#disksAtMs < DISK_PAUSE_MS) return this.#disks;
     this.#disksAtMs = nowMs;
-    const images = await this.#imagePaths();
+    const images = await this.#imagePaths(signal);
     const paths = [...new Set(['/', KUBELET_ROOT_DIR, settings.rootDir, ...images])];
     const spaces = await Promise.all(paths.map(async (path) => valueOf(await files.space(path))));
     const disks = spaces.flatMap((space, index): readonly UiDisk[] => {
@@ -127,8 +127,8 @@ export class NodeGauge {
     return this.#disks;
   }
 
-  async #imagePaths(): Promise<readonly string[]> {
-    const {connections, signal} = this.#services;
+  async #imagePaths(signal: AbortSignal): Promise<readonly string[]> {
+    const {connections} = this.#services;
     const {images} = await connections.default();
     const {imageFilesystems} = await images.imageFsInfo({}, {signal});
     return imageFilesystems.flatMap(({fsId}) => fsId?.mountpoint ?? []).filter((path) => path !== '');

@@ -12,10 +12,11 @@ import {
   type SampledNodes,
   type TopNodes,
 } from '../../top/metrics/top-nodes.js';
-import {computeTopGroups, podKeyOf, type TopGroup, type TopItem} from '../../top/model/top-item.js';
+import {podKeyOf, type TopGroup, type TopItem} from '../../top/model/top-item.js';
 import {shortCause} from '../../why/short-cause.js';
 import type {UiHistory, UiNode, UiPod} from '../protocol.js';
 import {NodeGauge, type NodeMeasurement} from './node-gauge.js';
+import {PodGroups} from './pod-groups.js';
 import {RowHistory} from './row-history.js';
 import {isFine, podTone, uiPod} from './ui-rows.js';
 
@@ -50,6 +51,10 @@ export class UiSampler {
   readonly #services: EnvironmentContext & SignalContext;
   readonly #nodes: TopNodes;
   readonly #history = new RowHistory();
+  readonly #groups = new PodGroups();
+  /** JSON of pods by their rows; of those that need no explanation, which depends on the time. */
+  readonly #texts = new WeakMap<TopGroup, string>();
+  readonly #hostname = hostname();
   /** Actions and gauges by the services with connections to a node. */
   readonly #actions = new WeakMap<CommandContext, TopActions>();
   readonly #gauges = new WeakMap<CommandContext, NodeGauge>();
@@ -69,14 +74,19 @@ export class UiSampler {
   /** Takes a sample. A node that fails has its last pods and an error. Rejects with the reason of the run's signal. */
   async sample(): Promise<UiSnapshot> {
     const {samples, failures, nowMs} = await this.#sampleNodes();
-    const groups = computeTopGroups(samples, (key) => this.#history.lastCpu(key));
+    const groups = this.#groups.compute(samples, (key) => this.#history.lastCpu(key));
     const nodes = await this.#describeNodes(samples, failures);
     this.#record(groups, nodes, nowMs);
+    let targets: UiSnapshot['targets'] | undefined;
+    const listTargets = (): UiSnapshot['targets'] => this.#targets(samples, groups);
     return {
       nowMs,
       nodes,
-      podTexts: podTexts(groups, {samples, nowMs, nameOf: (node) => this.#nameOf(node)}),
-      targets: this.#targets(samples, groups),
+      podTexts: this.#podTexts(samples, groups, nowMs),
+      // Most samples answer no request.
+      get targets() {
+        return (targets ??= listTargets());
+      },
       nodeServices: new Map(samples.map(({node, services}) => [nodeKey(this.#nameOf(node)), services])),
     };
   }
@@ -99,7 +109,7 @@ export class UiSampler {
   }
 
   #nameOf(node: string | undefined): string {
-    return node ?? this.#nodes.remoteName ?? hostname();
+    return node ?? this.#nodes.remoteName ?? this.#hostname;
   }
 
   async #describeNodes(
@@ -135,6 +145,29 @@ export class UiSampler {
     this.#history.record([...nodes, ...items], new Set([...stale, ...failed]), nowMs);
   }
 
+  #podTexts(
+    samples: readonly NodeSample[],
+    groups: readonly TopGroup[],
+    nowMs: number,
+  ): ReadonlyMap<string, string> {
+    const shown = new Map(
+      samples.flatMap((sample) =>
+        sample.shown.map((each) => [podKeyOf(sample.node, each.listed.uid), each] as const),
+      ),
+    );
+    return new Map(
+      groups.map((group): readonly [string, string] => {
+        const {key, podKey, node} = group.pod;
+        const known = this.#texts.get(group);
+        if (known !== undefined) return [key, known];
+        const row = podOf(group, shown.get(podKey), {node: this.#nameOf(node), nowMs});
+        const text = JSON.stringify(row);
+        if (isFine(row.tone)) this.#texts.set(group, text);
+        return [key, text];
+      }),
+    );
+  }
+
   #targets(samples: readonly NodeSample[], groups: readonly TopGroup[]): ReadonlyMap<string, UiTarget> {
     const pods = new Map(
       samples.flatMap(({node, services, shown}) => {
@@ -152,27 +185,6 @@ export class UiSampler {
       }),
     );
   }
-}
-
-function podTexts(
-  groups: readonly TopGroup[],
-  {
-    samples,
-    nowMs,
-    nameOf,
-  }: {
-    readonly samples: readonly NodeSample[];
-    readonly nowMs: number;
-    readonly nameOf: (node: string | undefined) => string;
-  },
-): ReadonlyMap<string, string> {
-  const shown = samples.flatMap((sample) => sample.shown);
-  return new Map(
-    groups.map((group, index): readonly [string, string] => {
-      const row = podOf(group, shown[index], {node: nameOf(group.pod.node), nowMs});
-      return [row.key, JSON.stringify(row)];
-    }),
-  );
 }
 
 function podOf(

@@ -33,11 +33,13 @@ const NOUNS: Readonly<Record<UiAction, string>> = {
 
 /** Returns the routes that restart and delete pods and containers. */
 export function changeRoutes(options: ChangeRouteOptions): readonly UiRoute[] {
+  /** Keys of the pods that are being changed, and of those whose container is. */
+  const running = new Set<string>();
   return [
-    changeRoute('restart', options, async (target) => {
+    changeRoute('restart', {...options, running}, async (target) => {
       await target.actions.restart(await actionTarget(target));
     }),
-    changeRoute('delete', options, async (target) => {
+    changeRoute('delete', {...options, running}, async (target) => {
       await target.actions.delete(await actionTarget(target));
     }),
   ];
@@ -45,11 +47,9 @@ export function changeRoutes(options: ChangeRouteOptions): readonly UiRoute[] {
 
 function changeRoute(
   action: 'restart' | 'delete',
-  {feed, allowed, report}: ChangeRouteOptions,
+  {feed, allowed, report, running}: ChangeRouteOptions & {readonly running: Set<string>},
   change: (target: UiTarget) => Promise<void>,
 ): UiRoute {
-  /** Keys of what is being changed. */
-  const running = new Set<string>();
   return {
     method: 'POST',
     path: `/api/${action}`,
@@ -57,15 +57,15 @@ function changeRoute(
       requireAllowed(allowed, action);
       const {key: asked}: {readonly [Field in keyof ActionRequest]?: unknown} = body;
       const target = await findTarget(feed, asked);
-      const {key} = target.item;
-      if (running.has(key)) throw new RequestError(409, `the ${action} is already in progress`);
-      running.add(key);
+      const {podKey} = target.item;
+      if (running.has(podKey)) throw new RequestError(409, 'the pod is already being restarted or deleted');
+      running.add(podKey);
       try {
         report(`kcri: ${action} of ${itemPlace(target.item)}, as the page asked`);
         // It goes on if the page is closed meanwhile.
         await change(target);
       } finally {
-        running.delete(key);
+        running.delete(podKey);
       }
       await feed.refresh();
       return {kind: 'done'};

@@ -1,6 +1,6 @@
-import {Writable} from 'node:stream';
-import type {RawData, WebSocket} from 'ws';
+import type {WebSocket} from 'ws';
 import {anySignal} from '../../../base/async/any-signal.js';
+import type {Clock} from '../../../base/clock.js';
 import {KcriError} from '../../../base/errors.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {acceptWebSocket} from '../../../http-server/accept-websocket.js';
@@ -10,56 +10,73 @@ import type {TerminalMessage} from '../protocol.js';
 import {TERMINAL_PROTOCOL} from '../server/ui-app.js';
 import type {UiRequest, UiRoute} from '../server/ui-request.js';
 import {requireAllowed, type ChangeRouteOptions} from './change-routes.js';
+import {RequestError} from '../server/request-error.js';
 import {actionTarget, findTarget} from './find-target.js';
+import {TerminalInput, TerminalOutput} from './terminal-streams.js';
 
 const NORMAL_CLOSURE = 1000;
 const MAX_CELLS = 1000;
 
+/** What the route of terminals needs. */
+export interface ExecRouteOptions extends ChangeRouteOptions {
+  /** Removes secrets and control characters from a message. */
+  readonly safe: (text: string) => string;
+  readonly clock: Clock;
+}
+
 /** Returns the route of terminals in containers. */
-export function execRoute({
-  feed,
-  allowed,
-  report,
-  safe,
-}: ChangeRouteOptions & {readonly safe: (text: string) => string}): UiRoute {
+export function execRoute(options: ExecRouteOptions): UiRoute {
   return {
     method: 'GET',
     path: '/api/exec',
     isUpgrade: true,
     handle: async (request) => {
-      requireAllowed(allowed, 'exec');
-      const target = await findTarget(feed, request.query.get('key'));
-      const start = await actionTarget(target);
-      return {
+      requireAllowed(options.allowed, 'exec');
+      return await Promise.resolve({
         kind: 'upgrade',
         serve: async (socket, head) => {
           const client = await acceptWebSocket(request.raw, {socket, head}, TERMINAL_PROTOCOL);
-          if (client === undefined) return;
-          report(`kcri: terminal in ${itemPlace(target.item)}, as the page asked`);
-          // Nothing of what the client sends is lost while the session is opened.
-          client.pause();
-          try {
-            await serveTerminal(client, request, async (signal) => {
-              const command = request.query.getAll('command');
-              return await target.actions.startTerminal(start, {command, signal});
-            });
-          } catch (error) {
-            if (!(error instanceof KcriError)) throw error;
-            end(client, {kind: 'end', error: safe(error.plainMessage)});
-          } finally {
-            client.close(NORMAL_CLOSURE);
-          }
+          if (client !== undefined) await serveClient(client, request, options);
         },
-      };
+      });
     },
   };
+}
+
+/** Opens a terminal for a client. Browsers show the reason of a failure only if the connection was accepted. */
+async function serveClient(client: WebSocket, request: UiRequest, options: ExecRouteOptions): Promise<void> {
+  const {feed, report, safe} = options;
+  // Nothing of what the client sends is lost while the session is opened.
+  client.pause();
+  try {
+    const target = await findTarget(feed, request.query.get('key'));
+    const start = await actionTarget(target);
+    report(`kcri: terminal in ${itemPlace(target.item)}, as the page asked`);
+    await serveTerminal(client, request, {
+      ...options,
+      open: async (signal) => await target.actions.startTerminal(start, signal),
+    });
+  } catch (error) {
+    if (error instanceof RequestError) end(client, {kind: 'end', error: error.message});
+    else if (error instanceof KcriError) end(client, {kind: 'end', error: safe(error.plainMessage)});
+    else throw error;
+  } finally {
+    // The answer to the end is read.
+    client.resume();
+    client.close(NORMAL_CLOSURE);
+  }
+}
+
+/** How a terminal is opened. */
+interface TerminalOptions extends Pick<ExecRouteOptions, 'safe' | 'clock'> {
+  readonly open: (signal: AbortSignal) => Promise<RemoteSession>;
 }
 
 /** Connects a client with a session until one of them ends. Rejects with KcriError. */
 async function serveTerminal(
   client: WebSocket,
   {query, signal}: UiRequest,
-  open: (signal: AbortSignal) => Promise<RemoteSession>,
+  {open, safe, clock}: TerminalOptions,
 ): Promise<void> {
   const closed = new AbortController();
   client.once('close', () => {
@@ -78,15 +95,20 @@ async function serveTerminal(
   if (either.signal.aborted) disconnect();
   const size = parseSize({columns: Number(query.get('columns')), rows: Number(query.get('rows'))});
   if (size !== undefined) session.resize(size);
+  const input = new TerminalInput(client, session.stdin, {clock, closed: either.signal});
+  const output = new TerminalOutput(client, either.signal);
   client.on('message', (message, isBinary) => {
-    receive(client, session, message, isBinary);
+    // Always a Buffer, since binaryType is nodebuffer, the default.
+    const data = message as Buffer;
+    if (isBinary) input.write(data);
+    else receive(data.toString(), session, output);
   });
   client.resume();
   try {
-    await session.stdout?.pipeTo(outputOf(client));
+    await session.stdout?.pipeTo(output);
     const result = await session.result;
     if (result.kind === 'exited') end(client, {kind: 'end', exitCode: result.exitCode});
-    else end(client, {kind: 'end', error: result.message});
+    else end(client, {kind: 'end', error: safe(result.message)});
   } catch (error) {
     if (!either.signal.aborted) throw error;
   } finally {
@@ -94,21 +116,12 @@ async function serveTerminal(
   }
 }
 
-/** Forwards input, and applies a resize. What is neither is ignored. */
-function receive(client: WebSocket, session: RemoteSession, message: RawData, isBinary: boolean): void {
-  // Always a Buffer, since binaryType is nodebuffer, the default.
-  const data = message as Buffer;
-  if (!isBinary) {
-    const size = parseSize(parseJsonObject(data.toString()));
-    if (size !== undefined) session.resize(size);
-    return;
-  }
-  const {stdin} = session;
-  if (stdin === undefined || stdin.writableEnded || stdin.destroyed || stdin.write(data)) return;
-  client.pause();
-  stdin.once('drain', () => {
-    client.resume();
-  });
+/** Applies a message of the page. What is none is ignored. */
+function receive(text: string, session: RemoteSession, output: TerminalOutput): void {
+  const message = parseJsonObject(text);
+  if (message['kind'] === 'flow') output.setPaused(message['isPaused'] === true);
+  const size = parseSize(message);
+  if (size !== undefined) session.resize(size);
 }
 
 function parseSize({columns, rows}: Readonly<Record<string, unknown>>): TerminalSize | undefined {
@@ -117,17 +130,6 @@ function parseSize({columns, rows}: Readonly<Record<string, unknown>>): Terminal
 
 function isCellCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_CELLS;
-}
-
-/** Returns a stream that sends output as fast as the client takes it; output for a closed connection is discarded. */
-function outputOf(client: WebSocket): Writable {
-  return new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      client.send(chunk, () => {
-        done();
-      });
-    },
-  });
 }
 
 function end(client: WebSocket, message: TerminalMessage): void {

@@ -1,3 +1,5 @@
+import {KcriError} from '../../../base/errors.js';
+import {escapeToLine} from '../../../format/escape-controls.js';
 import type {LiveFeed} from '../live/live-feed.js';
 import type {UiTarget} from '../live/ui-sampler.js';
 import {RequestError} from '../server/request-error.js';
@@ -7,8 +9,11 @@ import {actionTarget, findTarget} from './find-target.js';
 /** Largest number of last lines. */
 const MAX_TAIL = 100_000;
 
-/** Returns the route of logs that are followed. */
-export function logsRoute(feed: LiveFeed): UiRoute {
+/**
+ * Returns the route of logs that are followed. The last line of a log that cannot be read any further is the reason. `safe`
+ * removes secrets and control characters from a message.
+ */
+export function logsRoute(feed: LiveFeed, safe: (text: string) => string): UiRoute {
   return {
     method: 'GET',
     path: '/api/logs',
@@ -20,7 +25,7 @@ export function logsRoute(feed: LiveFeed): UiRoute {
         kind: 'stream',
         type: 'text/plain; charset=utf-8',
         write: async (sink) => {
-          await found.actions.followLogs(target, {
+          const following = found.actions.followLogs(target, {
             signal: sink.signal,
             tailLines,
             previous: query.get('previous') === 'true',
@@ -30,6 +35,11 @@ export function logsRoute(feed: LiveFeed): UiRoute {
             ready: async () => {
               await sink.ready();
             },
+          });
+          await following.catch((error: unknown) => {
+            // The answer has begun: its status cannot tell any more.
+            if (!(error instanceof KcriError) || sink.signal.aborted) throw error;
+            sink.write(`--- ${escapeToLine(safe(error.plainMessage))}\n`);
           });
         },
       };

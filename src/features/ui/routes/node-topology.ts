@@ -61,6 +61,11 @@ function groupBy<T>(
   keyOf: (item: T) => number,
 ): readonly (readonly [number, readonly T[]])[] {
   const groups = new Map<number, T[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
   return [...groups].toSorted(([a], [b]) => a - b);
 }

@@ -1,5 +1,7 @@
 import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
+import {setMaxListeners} from 'node:events';
 import type {Clock} from '../../../base/clock.js';
+import {RequestError} from './request-error.js';
 
 /** Entropy of tokens and keys, in bytes. */
 const SECRET_BYTES = 32;
@@ -17,6 +19,23 @@ interface Entry {
   endsAtMs: number;
 }
 
+interface SessionEntry extends Entry {
+  /** Number of requests that are being answered. */
+  running: number;
+  readonly end: AbortController;
+}
+
+/** Use of a session by a request, which ends when it is disposed of. */
+export interface SessionUse extends Disposable {
+  /** Aborts with RequestError 401 when the session ends. */
+  readonly signal: AbortSignal;
+}
+
+/** Returns the error of a request whose session does not exist any more. */
+export function sessionEnded(): RequestError {
+  return new RequestError(401, 'the session has ended', 'open a new link of kcri ui');
+}
+
 /**
  * One-time tokens of links, and the keys of the sessions that they were exchanged for. Secrets are compared in constant
  * time.
@@ -24,7 +43,8 @@ interface Entry {
 export class Sessions {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #tokens: readonly Entry[] = [];
-  #sessions: readonly Entry[] = [];
+  /** Those that were not used the longest come first. */
+  #sessions: readonly SessionEntry[] = [];
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -44,19 +64,47 @@ export class Sessions {
     if (found === undefined) return undefined;
     this.#tokens = live.filter((each) => each !== found);
     const {secret, entry} = this.#create(SESSION_IDLE_MS);
-    this.#sessions = [...this.#live(this.#sessions), entry].slice(-MAX_SESSIONS);
+    const end = new AbortController();
+    // All requests of the session listen to it.
+    setMaxListeners(0, end.signal);
+    const sessions = this.#liveSessions();
+    if (sessions.length >= MAX_SESSIONS) this.#replaced(sessions)?.end.abort(sessionEnded());
+    this.#sessions = [...this.#liveSessions(), {...entry, running: 0, end}];
     return secret;
   }
 
-  /** Reports whether a key is that of a session, and continues the session. */
-  use(key: string): boolean {
-    this.#sessions = this.#live(this.#sessions);
+  /** Continues the session of a key as long as a request uses it, and for its idle time; undefined without one. */
+  use(key: string): SessionUse | undefined {
+    this.#sessions = this.#liveSessions();
     const found = find(this.#sessions, key);
-    if (found === undefined) return false;
-    found.endsAtMs = this.#clock.monotonic() + SESSION_IDLE_MS;
-    // The session that was not used the longest comes first, and is replaced first.
-    this.#sessions = [...this.#sessions.filter((each) => each !== found), found];
-    return true;
+    if (found === undefined) return undefined;
+    found.running += 1;
+    this.#touch(found);
+    return {
+      signal: found.end.signal,
+      [Symbol.dispose]: () => {
+        found.running -= 1;
+        this.#touch(found);
+      },
+    };
+  }
+
+  #touch(session: SessionEntry): void {
+    session.endsAtMs = this.#clock.monotonic() + SESSION_IDLE_MS;
+    this.#sessions = [...this.#sessions.filter((each) => each !== session), session];
+  }
+
+  /** Returns the session that a new one replaces: the one that was not used the longest. */
+  #replaced(sessions: readonly SessionEntry[]): SessionEntry | undefined {
+    return sessions.find(({running}) => running === 0) ?? sessions[0];
+  }
+
+  /** Sessions that are used, such as by a stream, or whose idle time is not over. */
+  #liveSessions(): readonly SessionEntry[] {
+    const nowMs = this.#clock.monotonic();
+    return this.#sessions.filter(
+      ({running, endsAtMs, end}) => !end.signal.aborted && (running > 0 || endsAtMs > nowMs),
+    );
   }
 
   #create(lifetimeMs: number): {readonly secret: string; readonly entry: Entry} {
@@ -75,9 +123,9 @@ function digestOf(secret: string): Buffer {
 }
 
 /** Returns the entry of a secret. Takes the same time wherever and whether it is found. */
-function find(entries: readonly Entry[], secret: string): Entry | undefined {
+function find<Found extends Entry>(entries: readonly Found[], secret: string): Found | undefined {
   const digest = digestOf(secret);
-  let found: Entry | undefined;
+  let found: Found | undefined;
   for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
   return found;
 }

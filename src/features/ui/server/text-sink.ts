@@ -1,5 +1,5 @@
 import type {ServerResponse} from 'node:http';
-import {finishesWithin} from '../../../base/async/deadline.js';
+import {drainsWithin} from '../../../base/async/drains-within.js';
 import type {Clock} from '../../../base/clock.js';
 
 /** Time in which a client must read on, in ms; a page that is in the background reads too. */
@@ -12,7 +12,7 @@ export class StalledClientError extends Error {}
 export class TextSink {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
-  /** Signal that aborts when the client disconnects or the server stops. */
+  /** Signal that aborts when the client disconnects, its session ends or the server stops. */
   readonly signal: AbortSignal;
 
   constructor(
@@ -38,23 +38,8 @@ export class TextSink {
   async ready(): Promise<void> {
     this.signal.throwIfAborted();
     if (!this.isFull) return;
-    const {promise: drained, stop} = this.#drained();
-    const isReady = await finishesWithin(drained, STALL_LIMIT_MS, this.#clock, this.signal).finally(stop);
+    const isReady = await drainsWithin(this.#response, STALL_LIMIT_MS, this.#clock, this.signal);
     if (!isReady) throw new StalledClientError('the client does not read');
     this.signal.throwIfAborted();
-  }
-  /** Returns a promise for the end of the wait, and a function that stops waiting. */
-  #drained(): {readonly promise: Promise<void>; readonly stop: () => void} {
-    let end = (): void => undefined;
-    const promise = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const response = this.#response.on('drain', end).on('close', end);
-    return {
-      promise,
-      stop: () => {
-        response.off('drain', end).off('close', end);
-      },
-    };
   }
 }

@@ -8,7 +8,7 @@ import {BodyReader} from './read-json-body.js';
 import {RequestError} from './request-error.js';
 import {checkHost, checkOrigin, type ServedAddress} from './request-guard.js';
 import {SECURITY_HEADERS} from './security-headers.js';
-import type {Sessions} from './sessions.js';
+import {sessionEnded, type Sessions, type SessionUse} from './sessions.js';
 import {StalledClientError, TextSink} from './text-sink.js';
 import type {UiAnswer, UiFile, UiRoute} from './ui-request.js';
 
@@ -59,8 +59,7 @@ export class UiApp {
   async respond({request, response, signal, upgrade}: Exchange): Promise<void> {
     using either = anySignal(signal, this.#options.signal);
     try {
-      const answer = await this.#answer(request, either.signal, upgrade !== undefined);
-      await this.#send(answer, {request, response, signal: either.signal, upgrade});
+      await this.#answer({request, response, signal: either.signal, upgrade});
     } catch (error) {
       if (!(error instanceof StalledClientError) && !either.signal.aborted) this.#sendError(error, response);
     } finally {
@@ -68,30 +67,52 @@ export class UiApp {
     }
   }
 
-  /** Returns the answer to a request. Rejects with RequestError and KcriError. */
-  async #answer(raw: IncomingMessage, signal: AbortSignal, isUpgrade: boolean): Promise<UiAnswer> {
+  /** Answers a request. Rejects with RequestError, KcriError and StalledClientError. */
+  async #answer(exchange: Answered): Promise<void> {
+    const {request, response, upgrade} = exchange;
     const address = this.#options.address();
-    checkHost(raw.headers, address);
-    const {path, query} = targetOf(raw);
-    if (!path.startsWith(API)) return await this.#findFile(path, raw.method);
-    const route = this.#findRoute(path, raw.method);
+    checkHost(request.headers, address);
+    const {path, query} = targetOf(request);
+    if (!path.startsWith(API)) {
+      sendFile(request, response, await this.#findFile(path, request.method));
+      return;
+    }
+    const route = this.#findRoute(path, request.method);
     const isChange = route.method === 'POST' || route.isUpgrade === true;
-    checkOrigin(raw.headers, {isChange, isSecure: address.certificate !== undefined});
-    if ((route.isUpgrade === true) !== isUpgrade)
+    checkOrigin(request.headers, {isChange, isSecure: address.certificate !== undefined});
+    if ((route.isUpgrade === true) !== (upgrade !== undefined))
       throw new RequestError(426, 'the path takes WebSockets only');
-    if (!route.isOpen && !this.#options.sessions.use(keyOf(raw)))
-      throw new RequestError(401, 'the session has ended', 'open a new link of kcri ui');
+    await this.#answerRoute(route, query, exchange);
+  }
+
+  /** Answers a request of a route, within the limit of their number. */
+  async #answerRoute(route: UiRoute, query: URLSearchParams, exchange: Answered): Promise<void> {
+    const {request: raw} = exchange;
+    using session = route.isOpen === true ? undefined : this.#useSession(raw);
     const body = route.method === 'POST' ? await this.#bodies.read(raw) : {};
     if (this.#running >= MAX_RUNNING) throw new RequestError(503, 'too many requests are being answered');
-    return await route.handle({query, body, raw, signal});
+    this.#running += 1;
+    using either = anySignal(exchange.signal, ...(session === undefined ? [] : [session.signal]));
+    const {signal} = either;
+    try {
+      await this.#send(await route.handle({query, body, raw, signal}), {...exchange, signal});
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  #useSession(raw: IncomingMessage): SessionUse {
+    const session = this.#options.sessions.use(keyOf(raw));
+    if (session === undefined) throw sessionEnded();
+    return session;
   }
 
   /** Returns a file of the page, which needs no session. */
-  async #findFile(path: string, method: string | undefined): Promise<UiAnswer> {
+  async #findFile(path: string, method: string | undefined): Promise<UiFile> {
     const file = await this.#options.findFile(path === '/' ? 'index.html' : path.slice(1));
     if (file === undefined) throw new RequestError(404, 'there is nothing under this path');
     if (method !== 'GET') throw new RequestError(405, 'the path does not take this method');
-    return {kind: 'file', file};
+    return file;
   }
 
   #findRoute(path: string, method: string | undefined): UiRoute {
@@ -102,7 +123,7 @@ export class UiApp {
     return route;
   }
 
-  async #send(answer: UiAnswer, {request, response, signal, upgrade}: Answered): Promise<void> {
+  async #send(answer: UiAnswer, {response, signal, upgrade}: Answered): Promise<void> {
     switch (answer.kind) {
       case 'json':
         sendText(response, 200, JSON.stringify(answer.value));
@@ -110,32 +131,14 @@ export class UiApp {
       case 'done':
         response.writeHead(204, SECURITY_HEADERS).end();
         return;
-      case 'file':
-        sendFile(request, response, answer.file);
-        return;
       case 'stream':
         response.writeHead(200, {...SECURITY_HEADERS, 'content-type': answer.type});
         response.flushHeaders();
-        await this.#run(async () => {
-          await answer.write(new TextSink(response, {clock: this.#options.clock, signal}));
-        });
+        await answer.write(new TextSink(response, {clock: this.#options.clock, signal}));
         response.end();
         return;
       case 'upgrade':
-        if (upgrade !== undefined)
-          await this.#run(async () => {
-            await serveUpgrade(answer, response, upgrade);
-          });
-    }
-  }
-
-  /** Runs what takes as long as the client wants. */
-  async #run(work: () => Promise<void>): Promise<void> {
-    this.#running += 1;
-    try {
-      await work();
-    } finally {
-      this.#running -= 1;
+        if (upgrade !== undefined) await serveUpgrade(answer, response, upgrade);
     }
   }
 

@@ -8,7 +8,7 @@ export interface UiRequest {
   /** Body of a POST. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly raw: IncomingMessage;
-  /** Signal that aborts when the client disconnects or the server stops. */
+  /** Signal that aborts when the client disconnects, its session ends or the server stops. */
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +22,6 @@ export interface UiFile {
 /** Answer to a request. */
 export type UiAnswer =
   | {readonly kind: 'json'; readonly value: unknown}
-  | {readonly kind: 'file'; readonly file: UiFile}
   | {readonly kind: 'done'}
   /** Text that goes on: `write` ends it by resolving. */
   | {readonly kind: 'stream'; readonly type: string; readonly write: (sink: TextSink) => Promise<void>}

@@ -2,12 +2,13 @@ import {request as httpRequest, type IncomingMessage} from 'node:http';
 import {text} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {expect, onTestFinished, test} from 'vitest';
+import {aborted} from '../../../../src/base/async/aborted.js';
 import {SystemError} from '../../../../src/base/errors.js';
 import {BODY_DEADLINE_MS} from '../../../../src/features/ui/server/read-json-body.js';
 import {sessionRoute} from '../../../../src/features/ui/routes/session-route.js';
 import {Page} from '../../../../src/features/ui/server/page.js';
 import {RequestError} from '../../../../src/features/ui/server/request-error.js';
-import {Sessions} from '../../../../src/features/ui/server/sessions.js';
+import {MAX_SESSIONS, Sessions} from '../../../../src/features/ui/server/sessions.js';
 import {STALL_LIMIT_MS} from '../../../../src/features/ui/server/text-sink.js';
 import type {UiRoute} from '../../../../src/features/ui/server/ui-request.js';
 import {startUiServer} from '../../../../src/features/ui/ui-server.js';
@@ -303,6 +304,48 @@ test('streams end when the client disconnects, and their number is limited', asy
   for (const {socket} of clients) socket.destroy();
   await until(() => open.size === 0);
   await until(async () => (await send('/api/x', {headers: bearer})).status === 200);
+});
+
+test('the number of requests that wait for a node is limited', async () => {
+  let waiting = 0;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const {send, bearer} = await started([
+    {
+      method: 'GET',
+      path: '/api/node',
+      handle: async () => {
+        waiting += 1;
+        await released;
+        return {kind: 'json', value: waiting};
+      },
+    },
+  ]);
+  const answers = Array.from({length: 64}, async () => await send('/api/node', {headers: bearer}));
+  await until(() => waiting === 64);
+  expect((await send('/api/node', {headers: bearer})).status).toBe(503);
+  release();
+  expect((await Promise.all(answers)).every(({status}) => status === 200)).toBe(true);
+  expect((await send('/api/node', {headers: bearer})).status).toBe(200);
+});
+
+test('the stream of a session ends when another session replaces it', async () => {
+  let isOpen = false;
+  const {server, host, key, sessions, bugs} = await started([
+    stream(async (sink) => {
+      isOpen = true;
+      await aborted(sink.signal);
+      isOpen = false;
+      sink.signal.throwIfAborted();
+    }),
+  ]);
+  const client = await connectClient(server.url);
+  client.socket.write(`GET /api/stream HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await until(() => isOpen);
+  for (let count = 0; count < MAX_SESSIONS; count += 1)
+    sessions.use(sessions.redeem(sessions.createToken()) ?? '');
+  await until(() => !isOpen && (client.socket.readableEnded || client.isClosed));
+  expect(bugs).toEqual([]);
 });
 
 test('a WebSocket needs the session and the origin, and its path takes nothing else', async () => {

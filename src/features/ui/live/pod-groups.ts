@@ -1,0 +1,76 @@
+import {podKeyOf, computeTopGroups, type ListedSample, type TopGroup} from '../../top/model/top-item.js';
+import type {ShownPod} from '../../pods/listed-pod.js';
+
+/** What the rows of a pod are computed from. */
+interface PodState extends Pick<ShownPod, 'pod'> {
+  readonly manager: string;
+  readonly isStale: boolean;
+  /** CPU and memory usage of its containers, and their exclusive CPUs. */
+  readonly usage: string;
+}
+
+interface KnownPod {
+  readonly state: PodState;
+  readonly group: TopGroup;
+}
+
+/** Computes the rows of the pods that have changed since the last sample; those of the others stay the same objects. */
+export class PodGroups {
+  #known: ReadonlyMap<string, KnownPod> = new Map();
+
+  /** Returns the rows of the samples of all nodes, as computeTopGroups does. */
+  compute(
+    samples: readonly ListedSample[],
+    lastCpu: (key: string) => number | undefined,
+  ): readonly TopGroup[] {
+    const known = new Map(samples.flatMap((sample) => this.#computeNode(sample, lastCpu)));
+    this.#known = known;
+    return [...known.values()].map(({group}) => group);
+  }
+
+  #computeNode(
+    sample: ListedSample,
+    lastCpu: (key: string) => number | undefined,
+  ): readonly (readonly [string, KnownPod])[] {
+    const pods = sample.shown.map((shown) => {
+      const key = podKeyOf(sample.node, shown.listed.uid);
+      const state = stateOf(sample, shown);
+      const before = this.#known.get(key);
+      return {
+        key,
+        shown,
+        state,
+        before: before !== undefined && isEqual(before.state, state) ? before : undefined,
+      };
+    });
+    const changed = pods.flatMap(({shown, before}) => (before === undefined ? [shown] : []));
+    const groups = computeTopGroups(
+      [{...sample, shown: changed, pods: changed.map(({pod}) => pod)}],
+      lastCpu,
+    );
+    const computed = new Map(groups.map((group) => [group.pod.podKey, group]));
+    return pods.flatMap(({key, state, before}) => {
+      const group = before?.group ?? computed.get(key);
+      return group === undefined ? [] : [[key, {state, group}] as const];
+    });
+  }
+}
+
+function stateOf(
+  {usage, exclusiveCpus, isStale}: ListedSample,
+  {listed: {manager}, pod}: ShownPod,
+): PodState {
+  const {initContainerStatuses = [], containerStatuses = []} = pod.status ?? {};
+  const used = [...initContainerStatuses, ...containerStatuses].map(({containerID = ''}) => {
+    const {cpuPercent, memoryBytes} = usage.get(containerID.replace(/^.*:\/\//, '')) ?? {};
+    // Smaller changes are not seen.
+    const cpu = typeof cpuPercent === 'number' ? cpuPercent.toFixed(2) : cpuPercent;
+    return `${cpu} ${memoryBytes}`;
+  });
+  const cpus = [...(exclusiveCpus.get(pod.metadata.uid ?? '') ?? [])].map((entry) => entry.join(' '));
+  return {pod, manager, isStale, usage: [...used, ...cpus].join('\n')};
+}
+
+function isEqual(a: PodState, b: PodState): boolean {
+  return a.pod === b.pod && a.usage === b.usage && a.isStale === b.isStale && a.manager === b.manager;
+}
