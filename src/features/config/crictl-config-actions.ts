@@ -1,6 +1,6 @@
 import {writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import type {Pair, Scalar} from 'yaml';
+import type {Pair, Scalar, ScalarTag, Tags} from 'yaml';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {fileError, ifPresent} from '../../base/fs/files.js';
 import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
@@ -122,7 +122,8 @@ async function rewritten(source: string, values: Values): Promise<string> {
     YAMLMap: NewMap,
   } = await import('yaml');
   const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
-  const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
+  const options = {uniqueKeys: false, customTags: keepingNumbers};
+  const document = parseFirstYamlDocument(source, options).document ?? new NewDocument();
   const {contents} = document;
   if (isScalar(contents) && isWritten(contents)) return document.toString();
   const list = isSeq(contents) ? contents : undefined;
@@ -141,6 +142,15 @@ async function rewritten(source: string, values: Values): Promise<string> {
   });
   if (document.directives !== undefined) document.directives.docEnd = false;
   return document.toString({lineWidth: 0, flowCollectionPadding: false, indent: 4, directives: false});
+}
+
+/** Returns tags that write a number as it was read, for example `12e03`. */
+function keepingNumbers(tags: Tags): Tags {
+  return tags.map((tag) => {
+    if (typeof tag === 'string' || !/:(int|float)$/.test(tag.tag)) return tag;
+    const {stringify} = tag as ScalarTag;
+    return {...tag, stringify: (item, ...rest) => item.source ?? stringify?.(item, ...rest) ?? ''} as ScalarTag;
+  });
 }
 
 function isWritten({value, source = ''}: Scalar): boolean {
