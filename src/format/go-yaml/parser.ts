@@ -24,6 +24,12 @@ const DEEPEST = 200;
 
 const EMPTY = {kind: 'scalar', value: '', tag: '', isPlain: true} as const;
 
+/** What may follow: collections of blocks, and lists that are not indented. */
+interface Place {
+  readonly isBlock: boolean;
+  readonly isIndentless: boolean;
+}
+
 /** What may precede a value. */
 interface Properties {
   readonly line: number;
@@ -100,7 +106,7 @@ class Parser {
       if (!this.#tagPrefixes.has(handle)) this.#tagPrefixes.set(handle, prefix);
   }
 
-  #node(place: {readonly isBlock: boolean; readonly isIndentless: boolean}): GoYamlNode {
+  #node(place: Place): GoYamlNode {
     const token = this.#scanner.peek();
     if (token.kind === 'alias') return this.#alias(token.name);
     const properties = this.#properties();
@@ -142,10 +148,7 @@ class Parser {
     return prefix + suffix;
   }
 
-  #content(
-    {isBlock, isIndentless}: {readonly isBlock: boolean; readonly isIndentless: boolean},
-    {line, anchor, tag}: Properties,
-  ): GoYamlNode {
+  #content(place: Place, {line, anchor, tag}: Properties): GoYamlNode {
     const token = this.#scanner.peek();
     if (token.kind === 'scalar') {
       const isPlain = tag === '!' || (tag === '' && token.isPlain);
@@ -154,16 +157,23 @@ class Parser {
       this.#scanner.take();
       return scalar;
     }
-    if (isIndentless && token.kind === 'block-entry') return this.#list(anchor, () => this.#indentless());
-    if (token.kind === 'flow-sequence-start') return this.#list(anchor, () => this.#flowSequence());
-    if (token.kind === 'flow-mapping-start') return this.#map(anchor, () => this.#flowMapping());
-    if (isBlock && token.kind === 'block-sequence-start')
-      return this.#list(anchor, () => this.#blockSequence());
-    if (isBlock && token.kind === 'block-mapping-start') return this.#map(anchor, () => this.#blockMapping());
+    const collection = this.#collection(place, anchor);
+    if (collection !== undefined) return collection;
     if (anchor === undefined && tag === '') this.#fail('did not find expected node content', line);
     const empty: GoYamlNode = {...EMPTY, tag, isPlain: tag === ''};
     this.#anchor(anchor, empty);
     return empty;
+  }
+
+  /** Reads a list or a map, if the next token begins one that is allowed at the place. */
+  #collection({isBlock, isIndentless}: Place, anchor: string | undefined): GoYamlNode | undefined {
+    const {kind} = this.#scanner.peek();
+    if (kind === 'flow-sequence-start') return this.#list(anchor, () => this.#flowSequence());
+    if (kind === 'flow-mapping-start') return this.#map(anchor, () => this.#flowMapping());
+    if (isIndentless && kind === 'block-entry') return this.#list(anchor, () => this.#indentless());
+    if (!isBlock) return undefined;
+    if (kind === 'block-sequence-start') return this.#list(anchor, () => this.#blockSequence());
+    return kind === 'block-mapping-start' ? this.#map(anchor, () => this.#blockMapping()) : undefined;
   }
 
   #anchor(name: string | undefined, node: GoYamlNode): void {
@@ -211,10 +221,7 @@ class Parser {
   }
 
   /** Reads a node, or returns an empty one at a token of these kinds. */
-  #nodeUnless(
-    place: {readonly isBlock: boolean; readonly isIndentless: boolean},
-    ...kinds: readonly Kind[]
-  ): GoYamlNode {
+  #nodeUnless(place: Place, ...kinds: readonly Kind[]): GoYamlNode {
     return this.#is(...kinds) ? EMPTY : this.#node(place);
   }
 
