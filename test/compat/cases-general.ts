@@ -255,6 +255,15 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
       '"timeout: 4\n',
       'debug: a\u0085b\n',
     ].map((given): Case => ['-c {DIR}/given config --list', {given, shows: 'file'}]),
+    'exec -s --tls-ca /x {nginx} true',
+    ...['#x', '- x', "'x'", '1_000', '2001-01-01', '...', 'a: b', 'x y', '-x', '~', ' x'].map(
+      (value): Case => [
+        ['-c', '{DIR}/given', 'config', '--set', `runtime-endpoint=${value}`],
+        {given: '# c\nimage-endpoint: a b\n', shows: 'file'},
+      ],
+    ),
+    ['-c {DIR}/given config --set timeout=1', {given: '---\n', shows: 'file'}],
+    ['-c {DIR}/given config --set runtime-endpoint=?', {given: '[timeout, 4]\n', shows: 'file'}],
     ...['12e03', '.0', '!!int x', '0x1F'].map((value): Case => [
       '-c {DIR}/given config --set timeout=3',
       {given: `runtime-endpoint: ${value}\n`, shows: 'file'},
