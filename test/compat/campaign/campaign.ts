@@ -23,7 +23,7 @@ function templateLines({templates}: Values): readonly Case[] {
 }
 
 /**
- * Returns about 5,600 command lines: each kind of value in each kind of flag, argument and config file, combinations of
+ * Returns about 5,500 command lines: each kind of value in each kind of flag, argument and config file, combinations of
  * flags, each RPC with each error and with Ctrl-C, and lines with two faults. They are compared, not recorded.
  */
 export function campaignCases(): readonly CompatCase[] {
