@@ -104,7 +104,8 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
     const request = error instanceof HelpRequest ? error : run.dialect.helpFor(error, [], run.reporter);
     if (request === undefined) throw error;
     const incorrect = request.error === undefined ? '' : `Incorrect Usage: ${request.error.message}\n\n`;
-    await help(request.words, run, incorrect);
+    if (request.text === undefined) await help(request.words, run, incorrect);
+    else await print(incorrect + request.text, run.context);
     if (request.error !== undefined) throw request.error;
     return EXIT.ok;
   }

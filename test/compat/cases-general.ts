@@ -226,6 +226,48 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['pull -u u localhost:5000/new:1', {shows: 'calls'}],
     [['inspect', '-o', 'go-template', '--template', '{{index .status.mounts 0}}', '{nginx}'], {}],
     [['inspect', '-o', 'go-template', '--template', '{{index "ab" 2}}', '{nginx}'], {}],
+    ...['{{.', '{{9223372036854775808}}', '{{printf "%d" 18446744073709551615}}'].map((template): Case => [
+      ['inspect', '-o', 'go-template', '--template', template, '{nginx}'],
+      {},
+    ]),
+    ...['help -version', 'h --generate-bash-completion', 'help -x=1 ps'],
+    ...[
+      'labels: {a: b: c}',
+      'labels:\n  a: b\n c: d\n',
+      'labels:\n\ta: b\n',
+      'labels: {a: "b\n',
+      'hostname: a\u0085log_directory: /x\n',
+      'labels:\n  &x: x\n',
+      'labels: {18446744073709551615: a}\n',
+      'labels: {[a, {b: 1.5}]: c}\n',
+      'labels: &a {a: *a}\n',
+      'linux: {security_context: {supplemental_groups: [a:]}}\n',
+      'labels: {? a, : b}\n',
+      '- -\ta\n',
+    ].map((text): Case => [
+      'runp {DIR}/given',
+      {given: `metadata: {name: p, namespace: d}\n${text}`, shows: 'requests'},
+    ]),
+    ...[
+      'timeout: [4\nx',
+      'timeout: 4\n debug: true\n',
+      '\t# c\ntimeout: 4\n',
+      '"timeout: 4\n',
+      'debug: a\u0085b\n',
+    ].map((given): Case => ['-c {DIR}/given config --list', {given, shows: 'file'}]),
+    'exec -s --tls-ca /x {nginx} true',
+    ...['#x', '- x', "'x'", '1_000', '2001-01-01', '...', 'a: b', 'x y', '-x', '~', ' x'].map(
+      (value): Case => [
+        ['-c', '{DIR}/given', 'config', '--set', `runtime-endpoint=${value}`],
+        {given: '# c\nimage-endpoint: a b\n', shows: 'file'},
+      ],
+    ),
+    ['-c {DIR}/given config --set timeout=1', {given: '---\n', shows: 'file'}],
+    ['-c {DIR}/given config --set runtime-endpoint=?', {given: '[timeout, 4]\n', shows: 'file'}],
+    ...['12e03', '.0', '!!int x', '0x1F'].map((value): Case => [
+      '-c {DIR}/given config --set timeout=3',
+      {given: `runtime-endpoint: ${value}\n`, shows: 'file'},
+    ]),
   ],
   'config-file': [
     '-c {DIR}/settings.yaml version',

@@ -11,12 +11,6 @@ interface Located {
   readonly message: string;
 }
 
-/** A syntax error in the terms of who wrote the text. */
-export interface ExplainedSyntax extends Located {
-  /** The parser's own words. */
-  readonly original: Located;
-}
-
 /** Texts for messages of the parser that are not about indentation; none quotes the text, which may be secret. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^Flow sequence in block collection/, 'a list in brackets is not closed by ] or not indented'],
@@ -33,16 +27,7 @@ const INDENTATION =
   /^(Sequence item without|All (mapping|collection) items must start|A block sequence may not be used|Implicit keys need to be on a single line)/;
 
 /** Explains the first error; the others are usually its consequences. */
-export function explainSyntax(
-  text: string,
-  errors: readonly [ParserError, ...ParserError[]],
-): ExplainedSyntax {
-  const [error] = errors;
-  const original = {offset: error.pos[0], message: lowerFirst(error.message)};
-  return {...explain(text, errors), original};
-}
-
-function explain(text: string, errors: readonly [ParserError, ...ParserError[]]): Located {
+export function explainSyntax(text: string, errors: readonly [ParserError, ...ParserError[]]): Located {
   const [error] = errors;
   const spanning = errors.find(({code, pos}) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === error.pos[0]);
   const {pos} = spanning ?? error;

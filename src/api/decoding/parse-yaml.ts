@@ -14,22 +14,12 @@ export interface SyntaxProblem {
   readonly message: string;
   /** For a key that its map already has: the offset of the one before. The last one is in the tree. */
   readonly duplicateOf?: number;
-  /** The parser's own words, if the message explains them. */
-  readonly original?: Pick<SyntaxProblem, 'offset' | 'message'>;
 }
 
 /** One YAML document: its value, or undefined if it is empty or has a syntax error. */
 export interface YamlDocument {
   readonly root: ManifestNode | undefined;
   readonly problems: readonly SyntaxProblem[];
-}
-
-/** Options of parseYaml. */
-export interface ParseYamlOptions {
-  /** Rejects infinity and NaN, which JSON does not have. Default true. */
-  readonly onlyFinite?: boolean;
-  /** Rejects the escape of a slash, which JSON has and go-yaml does not know. Default false. */
-  readonly rejectsSlashEscapes?: boolean;
 }
 
 /** Maximum nesting depth: more than any API object has, and far less than would exhaust the stack of a recursion. */
@@ -39,11 +29,6 @@ const MOST_VALUES = 500_000;
 /** Maximum number of entries copied by merge keys; more are an attack. */
 const MOST_MERGED_ENTRIES = 100_000;
 const CONTROL_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-/** A string in double quotes with the escape of a slash. */
-const SLASH_ESCAPE = /^"(?:[^\\]|\\[^/])*\\\//;
-/** Lexeme before the text of a block scalar. */
-const BLOCK_SCALAR = '\u001f';
 
 class YamlFault extends Error {
   readonly offset: number;
@@ -55,19 +40,11 @@ class YamlFault extends Error {
 }
 
 /** Parses a part of a text with a limit on depth; the parser has its own stack. */
-function tokenize(
-  text: string,
-  {start, end}: TextPart,
-  {lexer, rejectsSlashEscapes = false}: {readonly lexer: Lexer} & ParseYamlOptions,
-): CST.Token[] {
+function tokenize(text: string, {start, end}: TextPart, lexer: Lexer): CST.Token[] {
   const parser = new Parser();
   parser.offset = start;
   const tokens: CST.Token[] = [];
-  let isBlock = false;
   for (const lexeme of lexer.lex(text.slice(start, end))) {
-    if (rejectsSlashEscapes && !isBlock && SLASH_ESCAPE.test(lexeme))
-      throw new YamlFault(parser.offset, 'invalid escape sequence \\/');
-    isBlock = lexeme === BLOCK_SCALAR;
     tokens.push(...parser.next(lexeme));
     if (parser.stack.length > DEEPEST) throw new YamlFault(parser.offset, 'nested too deeply');
   }
@@ -123,14 +100,12 @@ class TreeBuilder {
   readonly #built = new Map<Node, ManifestNode>();
   readonly #open = new Set<Node>();
   readonly #extents = new Map<ManifestNode, Extent>();
-  readonly #onlyFinite: boolean;
   /** End of a last line without a line break; undefined if there is one. */
   readonly #openEnd: number | undefined;
   #merged = 0;
 
-  constructor(document: Document.Parsed, text: string, {onlyFinite = true}: ParseYamlOptions) {
+  constructor(document: Document.Parsed, text: string) {
     this.#targets = resolveAliases(document);
-    this.#onlyFinite = onlyFinite;
     this.#openEnd = /\S[ \t]*$/.test(text) ? text.length : undefined;
   }
 
@@ -185,7 +160,7 @@ class TreeBuilder {
   /** Builds the scalar of a value, whose numbers JSON limits to finite ones. */
   #buildValue(node: Scalar): ScalarNode {
     const scalar = this.#buildScalar(node);
-    if (this.#onlyFinite && typeof scalar.value === 'number' && !Number.isFinite(scalar.value))
+    if (typeof scalar.value === 'number' && !Number.isFinite(scalar.value))
       throw new YamlFault(scalar.offset, `unsupported value: ${NOT_IN_JSON[String(scalar.value)] ?? ''}`);
     return scalar;
   }
@@ -263,13 +238,13 @@ function mergeSources(value: ManifestNode): readonly MapNode[] {
   });
 }
 
-function buildDocument(document: Document.Parsed, text: string, options: ParseYamlOptions): YamlDocument {
+function buildDocument(document: Document.Parsed, text: string): YamlDocument {
   const [error, ...consequences] = document.errors;
   if (error !== undefined)
     return {root: undefined, problems: [explainSyntax(text, [error, ...consequences])]};
   const contents: ParsedNode | null = document.contents;
   if (contents === null) return {root: undefined, problems: []};
-  const builder = new TreeBuilder(document, text, options);
+  const builder = new TreeBuilder(document, text);
   try {
     const root = builder.build(contents);
     const empty = root.kind === 'scalar' && root.value === null;
@@ -280,20 +255,16 @@ function buildDocument(document: Document.Parsed, text: string, options: ParseYa
   }
 }
 
-function parsePart(text: string, part: TextPart, options: ParseYamlOptions): readonly YamlDocument[] {
-  const strict = compose(text, part, {...options, lexer: new Lexer()});
+function parsePart(text: string, part: TextPart): readonly YamlDocument[] {
+  const strict = compose(text, part, new Lexer());
   // The errors are those of the strict parser, which finds brackets and quotes that are not closed.
   const isValid = (documents: readonly Document.Parsed[]): boolean =>
     documents.every(({errors}) => errors.length === 0);
-  const lenient = isValid(strict) ? strict : compose(text, part, {...options, lexer: createLenientLexer()});
-  return (isValid(lenient) ? lenient : strict).map((document) => buildDocument(document, text, options));
+  const lenient = isValid(strict) ? strict : compose(text, part, createLenientLexer());
+  return (isValid(lenient) ? lenient : strict).map((document) => buildDocument(document, text));
 }
 
-function compose(
-  text: string,
-  part: TextPart,
-  options: {readonly lexer: Lexer} & ParseYamlOptions,
-): readonly Document.Parsed[] {
+function compose(text: string, part: TextPart, lexer: Lexer): readonly Document.Parsed[] {
   const composer = new Composer({
     version: '1.1',
     schema: 'failsafe',
@@ -302,7 +273,7 @@ function compose(
     prettyErrors: false,
     logLevel: 'silent',
   });
-  return [...composer.compose(tokenize(text, part, options))];
+  return [...composer.compose(tokenize(text, part, lexer))];
 }
 
 function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {
@@ -313,13 +284,13 @@ function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {
  * Parses YAML or JSON as Kubernetes does (sigs.k8s.io/yaml); documents are separated by `---`, or are JSON objects one
  * after the other. Never throws for invalid text: errors, including duplicate keys, are part of the result.
  */
-export function parseYaml(text: string, options: ParseYamlOptions = {}): readonly YamlDocument[] {
+export function parseYaml(text: string): readonly YamlDocument[] {
   const control = CONTROL_CHARACTER.exec(text);
   if (control !== null)
     return [unparsed({offset: control.index, message: 'control characters are not allowed'})];
   const {parts, problem} = splitJsonStream(text);
   try {
-    const documents = parts.flatMap((part) => parsePart(text, part, options));
+    const documents = parts.flatMap((part) => parsePart(text, part));
     return problem === undefined ? documents : [...documents, unparsed(problem)];
   } catch (fault) {
     if (!(fault instanceof YamlFault)) throw fault;

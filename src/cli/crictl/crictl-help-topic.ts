@@ -1,10 +1,13 @@
 import {UsageError} from '../../base/errors.js';
+import {HelpRequest} from '../parsing/help-request.js';
 import {FlagError, UnknownCommandError} from '../parsing/usage-errors.js';
 
 /** Help of the command `help` itself, to the byte. */
-const HELP_OF_HELP =
-  'NAME:\n    help - Shows a list of commands or help for one command\n\nUSAGE:\n    help [command options] [command]\n\n' +
-  'OPTIONS:\n   --help, -h  show help\n';
+const NAME =
+  'NAME:\n    help - Shows a list of commands or help for one command\n\nUSAGE:\n    help [command options] [command]\n\n';
+const OPTIONS = 'OPTIONS:\n   --help, -h  show help\n';
+const HELP_OF_HELP = NAME + OPTIONS;
+const HELP_WITH_COMMANDS = `${NAME}COMMANDS:\n   help, h  Shows a list of commands or help for one command\n\n${OPTIONS}`;
 
 const HELP = /^h(elp)?$/;
 
@@ -15,14 +18,17 @@ function helpOfHelp(topic = 'help'): string {
 
 /**
  * Returns what crictl's command `help` explains: its first argument. With --help it explains nothing but the program.
- * Throws UsageError with crictl's message.
+ * Throws UsageError and HelpRequest with crictl's message.
  */
 export function crictlHelpTopic([first, second]: readonly string[]): readonly string[] | string {
   if (first === undefined || first === '') return [];
   if (HELP.test(first)) return helpOfHelp(second);
   const [, flag] = /^--?([^-=][^=]*)/.exec(first) ?? [];
   if (flag === undefined) return [first];
-  if (!HELP.test(flag)) throw new FlagError(`flag provided but not defined: -${flag}`);
+  if (!HELP.test(flag)) {
+    const error = new FlagError(`flag provided but not defined: -${flag}`);
+    throw new HelpRequest([], error, HELP_WITH_COMMANDS);
+  }
   if (second !== undefined) throw new UsageError(`No help topic for '${second}'`);
   return [];
 }

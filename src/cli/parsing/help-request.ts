@@ -6,10 +6,13 @@ export class HelpRequest extends Error {
   readonly words: readonly string[];
   /** Usage error to show with the help. */
   readonly error: UsageError | undefined;
+  /** Help to show instead of that of the words. */
+  readonly text: string | undefined;
 
-  constructor(words: readonly string[], error?: UsageError) {
+  constructor(words: readonly string[], error?: UsageError, text?: string) {
     super('help requested');
     this.words = words;
     this.error = error;
+    this.text = text;
   }
 }

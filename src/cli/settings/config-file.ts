@@ -123,7 +123,9 @@ export async function readConfigTexts(
 ): Promise<ReadonlyMap<ConfigKey, string>> {
   const texts = new Map<ConfigKey, string>();
   const unknown: string[] = [];
-  const entries = plainEntries(source, dialect) ?? (await yamlEntries(source, dialect));
+  const entries =
+    plainEntries(source, dialect) ??
+    (dialect.isLenient ? await yamlEntries(source) : await crictlEntries(source));
   for (const [key, value] of entries) {
     if (isConfigKey(key)) {
       if (value === '' && dialect.isLenient) continue;
@@ -143,26 +145,30 @@ type Entry = readonly [key: string, value: string];
 
 /** Pattern of lines that have the same meaning as in YAML. */
 const PLAIN_LINE =
-  /^["']?([\w-]+)["']?:(?:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:[ \t]+#.*)?[ \t]*$/;
+  /^(["']?)([\w-]+)\1:(?:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:[ \t]+#.*)?[ \t]*$/;
+
+/** Matches characters of which some are line breaks or not allowed in YAML, and tabs, which it rarely allows. */
+const RARE = /[^\n\r\x20-\x7e]/;
 
 function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] | undefined {
+  if (!isLenient && RARE.test(source)) return undefined;
   const lines = source.split(/\r?\n/).filter((line) => !/^[ \t]*(#|$)/.test(line));
   if (/^---\s*$/.test(lines[0] ?? '')) lines.shift();
   const entries = lines.map((line) => PLAIN_LINE.exec(line)).filter((match) => match !== null);
   if (entries.length < lines.length) return undefined;
-  return entries.map(([, key = '', double, single, plain = '']) => [
+  return entries.map(([, , key = '', double, single, plain = '']) => [
     key,
     double ?? single ?? (isLenient && /^(~|null)$/i.test(plain) ? '' : plain),
   ]);
 }
 
-/** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
-async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
+/** Returns the options of the first document, which must be a map. */
+async function yamlEntries(source: string): Promise<Entry[]> {
   const {isAlias, isMap, isScalar, isSeq, visit} = await import('yaml');
-  const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
+  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
-  if (error !== undefined) throw await yamlFault(source, error, isLenient);
+  if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
   if (document !== undefined)
     visit(document, {
       Alias: (_, alias) => {
@@ -171,36 +177,35 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
       },
     });
   const text = (node: unknown): string => {
-    // crictl reads the name of an alias, not what it stands for, and the text of scalars, null too.
     if (isAlias(node)) return node.source;
-    if (!isScalar(node)) return isLenient ? JSON.stringify(node ?? '') : '';
-    return node.value === null && isLenient ? '' : (node.source ?? JSON.stringify(node.value));
+    if (!isScalar(node)) return JSON.stringify(node ?? '');
+    return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));
   };
   const contents = document?.contents;
   if (isMap(contents)) return contents.items.map(({key, value}) => [text(key), text(value)]);
-  const items = isSeq(contents) ? contents.items : [];
-  const isEmpty = items.length === 0 && (!isScalar(contents) || contents.value === null);
-  if (isLenient && !isEmpty) throw new ConfigError('must contain lines "option: value"');
-  return items.flatMap((item, index) =>
-    index % 2 === 0 && index + 1 < items.length ? [[text(item), text(items[index + 1])]] : [],
-  );
+  const isEmpty = isSeq(contents)
+    ? contents.items.length === 0
+    : !isScalar(contents) || contents.value === null;
+  if (!isEmpty) throw new ConfigError('must contain lines "option: value"');
+  return [];
 }
 
-async function yamlFault(
-  source: string,
-  error: Error & {readonly pos: readonly [number, number]},
-  isLenient: boolean,
-): Promise<ConfigError> {
-  const {yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
-  const text = yamlErrorText(error);
-  if (isLenient) return new ConfigError(text, {cause: error});
-  const {goYamlError} = await import('./go-yaml-error.js');
-  const problem = {offset: error.pos[0], message: lowerFirst(text)};
-  return new ConfigError(goYamlError(source, problem) ?? text, {cause: error});
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+/** Returns the options that crictl finds: without a map none, or those of a list's pairs. */
+async function crictlEntries(source: string): Promise<Entry[]> {
+  const {parseGoYaml} = await import('../../format/go-yaml/parser.js');
+  const parsed = parseGoYaml(source, 3);
+  if ('error' in parsed) throw new ConfigError(parsed.error);
+  const {root} = parsed;
+  const nodes = root?.kind === 'map' ? root.entries.flat() : root?.kind === 'list' ? root.items : [];
+  // crictl reads the name of an alias, not what it stands for, and the text of scalars, null too.
+  const texts = nodes.map((node) => {
+    if (node.kind === 'alias') return node.name;
+    return node.kind === 'scalar' ? node.value : '';
+  });
+  return texts.flatMap((key, index) => {
+    const value = texts[index + 1];
+    return index % 2 === 0 && value !== undefined ? [[key, value]] : [];
+  });
 }
 
 /** Parses the value of an option. Throws ConfigError with the dialect's text. */

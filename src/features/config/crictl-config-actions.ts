@@ -1,6 +1,6 @@
 import {writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import type {Pair, Scalar} from 'yaml';
+import type {Document, Pair, Scalar, ScalarTag, Tags} from 'yaml';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {fileError, ifPresent} from '../../base/fs/files.js';
 import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
@@ -17,6 +17,7 @@ import {
 } from '../../cli/settings/config-file.js';
 import {CRICTL_CONFIG_FILE_DIALECT, goParseError} from '../../cli/crictl/crictl-config-file.js';
 import {trimSpace} from '../../cli/parsing/parse-values.js';
+import {crictlScalarStyle} from './crictl-scalar-style.js';
 import type {ConfigActions} from './edit-config-file.js';
 
 /** Text of an option that the config file does not set, by its type. */
@@ -122,15 +123,18 @@ async function rewritten(source: string, values: Values): Promise<string> {
     YAMLMap: NewMap,
   } = await import('yaml');
   const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
-  const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
+  const options = {uniqueKeys: false, customTags: keepingNumbers};
+  const document = parseFirstYamlDocument(source, options).document ?? new NewDocument();
   const {contents} = document;
-  if (isScalar(contents) && isWritten(contents)) return document.toString();
+  const unchanged = scalarText(document, isScalar);
+  if (unchanged !== undefined) return unchanged;
   const list = isSeq(contents) ? contents : undefined;
   const map = isMap(contents) ? contents : new NewMap();
   document.contents = list ?? map;
   const given =
     list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new NewPair(key, value));
-  for (const [key, added] of await assignOptions(given, values)) {
+  const isInFlow = (list ?? map).flow === true;
+  for (const [key, added] of await assignOptions(given, values, isInFlow)) {
     if (list === undefined) map.add({key, value: added});
     else list.items.push(document.createNode(key), added);
   }
@@ -143,21 +147,41 @@ async function rewritten(source: string, values: Values): Promise<string> {
   return document.toString({lineWidth: 0, flowCollectionPadding: false, indent: 4, directives: false});
 }
 
-function isWritten({value, source = ''}: Scalar): boolean {
-  return value !== null || source !== '';
+/** Returns tags that write a number as it was read, for example `12e03`. */
+function keepingNumbers(tags: Tags): Tags {
+  return tags.map((tag) => {
+    if (typeof tag === 'string' || !/:(int|float)$/.test(tag.tag)) return tag;
+    const {stringify} = tag as ScalarTag;
+    return {
+      ...tag,
+      stringify: (item, ...rest) => item.source ?? stringify?.(item, ...rest) ?? '',
+    } as ScalarTag;
+  });
+}
+
+/** Returns the text of a document with a scalar, also an empty one behind `---`; undefined for any other. */
+function scalarText(
+  document: Document.Parsed | Document,
+  isScalar: (node: unknown) => node is Scalar,
+): string | undefined {
+  const {contents, directives} = document;
+  if (isScalar(contents) && (contents.value !== null || contents.source !== '')) return document.toString();
+  const isEmpty = contents === null || isScalar(contents);
+  return isEmpty && directives?.docStart === true ? '\n' : undefined;
 }
 
 /** Sets the values of the given options, and returns the others with theirs. */
 async function assignOptions(
   given: readonly Pair[],
   values: Values,
+  isInFlow: boolean,
 ): Promise<readonly (readonly [key: string, value: Scalar])[]> {
   const {isScalar, Scalar: NewScalar} = await import('yaml');
   return CONFIG_KEYS.flatMap((key) => {
     const text = values.get(key) ?? zeroOf(key);
     const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);
-    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, key, text);
-    return pairs.length > 0 ? [] : [[key, inQuotesIfEmpty(new NewScalar(yamlValue(key, text)))] as const];
+    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, {key, text, isInFlow});
+    return pairs.length > 0 ? [] : [[key, styled(new NewScalar(yamlValue(key, text)), isInFlow)] as const];
   });
 }
 
@@ -179,14 +203,19 @@ function pairsOf(items: readonly unknown[]): (readonly [key: unknown, value: unk
 }
 
 /** Sets a scalar's value unless it has the same text already; a string remains one. */
-function assignScalar(scalar: Scalar, key: ConfigKey, text: string): void {
+function assignScalar(
+  scalar: Scalar,
+  {key, text, isInFlow}: {readonly key: ConfigKey; readonly text: string; readonly isInFlow: boolean},
+): void {
   if (scalar.source === text) return;
   scalar.value = typeof scalar.value === 'string' ? text : yamlValue(key, text);
   delete scalar.source;
+  if (scalar.type === undefined || scalar.type === 'PLAIN') styled(scalar, isInFlow);
 }
 
-function inQuotesIfEmpty(scalar: Scalar): Scalar {
-  if (scalar.value === '') scalar.type = 'QUOTE_DOUBLE';
+/** Gives a string the quotes that crictl gives it. */
+function styled(scalar: Scalar, isInFlow: boolean): Scalar {
+  if (typeof scalar.value === 'string') scalar.type = crictlScalarStyle(scalar.value, isInFlow);
   return scalar;
 }
 

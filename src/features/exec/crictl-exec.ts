@@ -32,6 +32,7 @@ export const crictlExec: ExecStrategy = async (services, words, flags) => {
     );
   const targets = await selectTargets(services, refs, flags);
   if (targets.length === 0) throw noContainersError();
+  await checkTls(flags);
   const labeled = !flags.quiet && refs.length === 0;
   if (labeled && !flags.parallel) for (const {ref} of inGoroutineOrder(targets)) out.print(`${ref}:`);
   const found = targets.filter((target) => target.kind === 'found');
@@ -48,6 +49,13 @@ export const crictlExec: ExecStrategy = async (services, words, flags) => {
   if (flags['ignore-errors']) return;
   for (const result of results) if (result.status === 'rejected') report.fail(result.reason);
 };
+
+/** Checks the TLS flags, also for calls that have no use for them. Rejects with UsageError. */
+async function checkTls(flags: ExecFlags): Promise<void> {
+  if ((flags['tls-ca'] ?? flags['tls-cert'] ?? flags['tls-key']) === undefined) return;
+  const {crictlTlsOptions} = await import('../sessions/crictl-streaming.js');
+  crictlTlsOptions(flags);
+}
 
 async function selectTargets(
   services: ConnectionContext & ResolvingContext & SignalContext,

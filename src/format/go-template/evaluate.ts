@@ -241,12 +241,19 @@ class Evaluator {
       case 'bool':
         return plain(node.value);
       case 'number':
-        return plain(new GoNumber(node.number.type, node.number.value));
+        return plain(this.#number(node));
       case 'string':
         return plain(node.text);
       default:
         return plain(undefined);
     }
+  }
+
+  #number(node: Operand & {kind: 'number'}): GoNumber {
+    const {text, number} = node;
+    if (number.type !== 'uint64') return new GoNumber(number.type, number.value);
+    this.#node = node;
+    return this.#fail(`${text} overflows int`);
   }
 
   /** Evaluates fields of the dot, of a variable or of a preceding term. */

@@ -166,10 +166,15 @@ class Lexer {
     else if (char === ':') this.#declare();
     else if (isQuote(char)) this.#quoted(char);
     else if (char === '$') this.#named('variable');
-    else if (char === '.' && !/\d/.test(this.#text.charAt(this.#position + 1))) this.#named('field');
+    else if (char === '.' && this.#startsField()) this.#named('field');
     else if (/[.+\-\d]/.test(char)) this.#number();
     else if (/[_\p{L}\p{Nd}]/u.test(char)) this.#identifier();
     else this.#single(char);
+  }
+
+  /** Reports whether a dot begins a field or stands alone. At the end of the text it begins a number. */
+  #startsField(): boolean {
+    return /\D/s.test(this.#text.charAt(this.#position + 1));
   }
 
   /** Scans spaces, except the one of ` -}}`. */

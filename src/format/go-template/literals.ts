@@ -11,7 +11,7 @@ export function parseNumber(text: string): NumberConstant | string {
   const looksFloat = /[.eEpP]/.test(text) && !/^[+-]?0[xX][^pP]*$/.test(text);
   if (int !== undefined && int >= MIN_INT && int <= MAX_INT)
     return looksFloat ? {type: 'float64', value: Number(int)} : {type: 'int', value: int};
-  if (int !== undefined && int <= MAX_UINT && int > 0n) return `${text} overflows int`;
+  if (int !== undefined && int <= MAX_UINT && int > 0n) return {type: 'uint64'};
   if (int !== undefined) return `integer overflow: ${goQuote(text)}`;
   const float = parseFloat64(text);
   return float === undefined ? `illegal number syntax: ${goQuote(text)}` : {type: 'float64', value: float};

@@ -21,6 +21,8 @@ export type Operand =
 /** Number constant with its type: `3` is an int in Go and `3.0` is a float64. */
 export type NumberConstant =
   | {readonly type: 'int'; readonly value: bigint}
+  /** An integer above int64, which can be parsed, but not evaluated. */
+  | {readonly type: 'uint64'}
   | {readonly type: 'float64'; readonly value: number};
 
 export interface Command extends SourcePosition {

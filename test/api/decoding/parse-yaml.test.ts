@@ -139,16 +139,3 @@ test.each([
   const [document] = parseYaml(text);
   expect([toJson(document?.root), document?.problems]).toEqual([json, []]);
 });
-
-test.each([
-  [String.raw`a: "x\/"`, ['invalid escape sequence \\/']],
-  [String.raw`a: "x\\/"`, []],
-  [String.raw`a: 'x\/'`, []],
-  ['a: |\n  "x\\/"\n', []],
-])('the escape of a slash is rejected as by go-yaml if wanted: %s', (text, messages) => {
-  const problems = (rejectsSlashEscapes: boolean): readonly string[] =>
-    parseYaml(text, {rejectsSlashEscapes}).flatMap((document) =>
-      document.problems.map(({message}) => message),
-    );
-  expect([problems(false), problems(true)]).toEqual([[], messages]);
-});

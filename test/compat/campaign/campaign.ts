@@ -4,6 +4,7 @@ import {generatedCases} from '../generated-lines.js';
 import {combinedFlags, flagLines, helpLines} from './flag-lines.js';
 import {configFiles, crictlFiles} from './config-files.js';
 import {argumentLines} from './argument-lines.js';
+import {checkLines} from './check-lines.js';
 import type {Values} from './values.js';
 
 /** Reads the values and line patterns of the campaign. Called in the project's directory. */
@@ -22,8 +23,8 @@ function templateLines({templates}: Values): readonly Case[] {
 }
 
 /**
- * Returns about 4,500 command lines: each kind of value in each kind of flag, argument and config file, combinations of
- * flags, and each RPC with each error. They are compared, not recorded.
+ * Returns about 5,500 command lines: each kind of value in each kind of flag, argument and config file, combinations of
+ * flags, each RPC with each error and with Ctrl-C, and lines with two faults. They are compared, not recorded.
  */
 export function campaignCases(): readonly CompatCase[] {
   const values = readValues();
@@ -36,6 +37,7 @@ export function campaignCases(): readonly CompatCase[] {
     ...templateLines(values),
     ...configFiles(values),
     ...crictlFiles(values),
+    ...checkLines(values),
   ].map(compatCase);
   return [...new Map(all.map((each) => [each.title, each])).values()].filter(({title}) => !known.has(title));
 }

@@ -4,10 +4,17 @@ import {wordsWith, type Values} from './values.js';
 /** Returns each value in two of the lines, in turn. */
 function inTurns(lines: readonly string[], values: readonly string[]): readonly Case[] {
   const line = (at: number): string => lines[at % lines.length] ?? '';
-  return values.flatMap((value, at): readonly Case[] => [
-    [wordsWith(line(at), value), {}],
-    [wordsWith(line(at + 1 + (at % 3)), value), {}],
-  ]);
+  return values.flatMap((value, at): readonly Case[] =>
+    [at, at + 1 + (at % 3)].map((index): Case => {
+      const words = wordsWith(line(index), value);
+      return [words, actsInAnyOrder(words[0]) ? {unordered: true} : {}];
+    }),
+  );
+}
+
+/** Reports whether crictl's command acts on several objects in any order. */
+function actsInAnyOrder(command = ''): boolean {
+  return /^(rm|exec|stop|inspect|rmi|rmp)/.test(command);
 }
 
 const DURATIONS = [
@@ -92,16 +99,14 @@ export function combinedFlags({combinations}: Values): readonly Case[] {
   return Object.entries(combinations).flatMap(([name, parts]) =>
     Array.from({length: COMBINATIONS}, (): Case => {
       const picked = Array.from({length: 1 + random(4)}, () => parts[random(parts.length)] ?? []);
-      // crictl acts on several objects in any order.
-      const isUnordered = /^(rm|exec|stop|inspect|rmi|rmp)/.test(name);
-      return [[name, ...picked.flat()], isUnordered ? {unordered: true} : {}];
+      return [[name, ...picked.flat()], actsInAnyOrder(name) ? {unordered: true} : {}];
     }),
   );
 }
 
 /** Returns command lines that ask for help. */
 export function helpLines({helpCommands}: Values): readonly Case[] {
-  return helpCommands.flatMap((name): readonly Case[] => [
+  const lines = helpCommands.flatMap((name) => [
     `${name} --help`,
     `${name} -h x`,
     `help ${name}`,
@@ -113,4 +118,5 @@ export function helpLines({helpCommands}: Values): readonly Case[] {
     `${name} --generate-bash-completion`,
     `${name} -version`,
   ]);
+  return lines.map((line): Case => (actsInAnyOrder(line) ? [line, {unordered: true}] : line));
 }

@@ -1,6 +1,7 @@
 /** Values of flags, arguments and files by their kind, and the lines and files that they are put into. */
 export interface Values extends Readonly<
   Record<
+    | 'assignments'
     | 'attaches'
     | 'auths'
     | 'booleans'
@@ -10,6 +11,7 @@ export interface Values extends Readonly<
     | 'containerStructures'
     | 'containerYaml'
     | 'creds'
+    | 'crictlTexts'
     | 'durations'
     | 'endpoints'
     | 'events'
@@ -30,6 +32,7 @@ export interface Values extends Readonly<
     | 'syntax'
     | 'templates'
     | 'times'
+    | 'wrongLines'
     | 'yamlScalars',
     readonly string[]
   >

@@ -68,6 +68,6 @@ function scalarJson({value}: ScalarNode, target: Target): GoJson {
   if (target?.kind === 'string' && value !== null && typeof value !== 'string')
     return typeof value === 'number' ? formatFloat32(value) : String(value);
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new ConfigError(`error converting YAML to JSON: json: unsupported value: ${formatFloat32(value)}`);
+    throw new ConfigError(`json: unsupported value: ${formatFloat32(value)}`);
   return value;
 }
