@@ -162,11 +162,11 @@ describe('a field that kcri does not support is rejected:', () => {
   test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      volumes: [{name: 'v', iscsi: {targetPortal: 'p', iqn: 'i', lun: 0}}],
+      volumes: [{name: 'v', flexVolume: {driver: 'd'}}],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.volumes[0].iscsi',
+      'spec.volumes[0].flexVolume',
       'spec.schedulingGates',
     ]);
   });

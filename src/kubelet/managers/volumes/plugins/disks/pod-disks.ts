@@ -55,9 +55,12 @@ export async function findPodDisks(
     const directory = podDirectoryOf(kind);
     const mounted = await listNames(join(podDir(node, uid), 'volumes', directory));
     const mapped = await listNames(podDevicesDir(node, uid, directory));
-    if (mounted.length === 0 && mapped.length === 0) continue;
+    // The directory of a volume that could not be bound is removed.
+    const recorded = await listNames(join(podDir(node, uid), 'plugins', directory));
+    const names = new Set([...mounted, ...mapped, ...recorded].filter(isPathSegment));
+    if (names.size === 0) continue;
     const places = await listPlaces(node, kind);
-    for (const name of [...mounted, ...mapped].filter(isPathSegment)) {
+    for (const name of names) {
       const recordDir = join(podDir(node, uid), 'plugins', directory, name);
       const seen = mounted.includes(name)
         ? await mountedPlaces(node, join(podDir(node, uid), 'volumes', directory, name), places, mounter)
