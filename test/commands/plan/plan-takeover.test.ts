@@ -93,14 +93,14 @@ describe('static pods', () => {
       aManifest({
         name: 'web',
         containers: [aContainerSpec('main')],
-        volumes: [
-          {name: 'data', flexVolume: {driver: 'example.com/disk'}},
-        ],
+        volumes: [{name: 'data', flexVolume: {driver: 'example.com/disk'}}],
       }),
     );
     const takeover = await takeoverOf(testbed, 1);
     expect(verdicts(takeover)).toEqual(['web-goldennode stopped', 'foreign leftAlone']);
-    expect(takeover.manifestProblems).toMatchObject([{message: expect.stringContaining('flexVolume') as string}]);
+    expect(takeover.manifestProblems).toMatchObject([
+      {message: expect.stringContaining('flexVolume') as string},
+    ]);
   });
 
   test('a container that has exited does not count as restarted', async () => {

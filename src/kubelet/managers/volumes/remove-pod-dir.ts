@@ -140,7 +140,8 @@ async function detachBindMounts(directory: string, mounter: Mounter): Promise<vo
 }
 
 /** `volume-subpaths/<volume>/<container>/<index>`, or a volume that is bound. */
-const BIND_MOUNT = /^(?:volume-subpaths\/[^/]+\/[^/]+\/\d+|volumes\/kubernetes\.io~(?:local-volume|iscsi|fc)\/[^/]+)$/;
+const BIND_MOUNT =
+  /^(?:volume-subpaths\/[^/]+\/[^/]+\/\d+|volumes\/kubernetes\.io~(?:local-volume|iscsi|fc)\/[^/]+)$/;
 
 /**
  * Reports whether kcri created a mount in a pod's directory: the volumes directory bound to itself, an in-memory or NFS

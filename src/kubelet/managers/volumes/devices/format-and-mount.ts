@@ -59,7 +59,7 @@ export async function formatAndMount(
   tools: DeviceTools,
   signal: AbortSignal,
 ): Promise<void> {
-  const {device, path, fileSystem, acceptsOtherType = false, hints} = mount;
+  const {device, path, fileSystem, hints} = mount;
   const options = [...mount.options, 'defaults'];
   const isReadOnly = options.includes('ro');
   const format = await readDiskFormat(device, tools.runTool, signal);
@@ -72,12 +72,19 @@ export async function formatAndMount(
     await makeFileSystem({...mount, options}, tools);
   } else if (!isReadOnly && format !== PARTITIONS) await checkFileSystem(device, tools);
   try {
-    const isOther = acceptsOtherType && format !== undefined && format !== PARTITIONS;
-    await tools.mounter.mountDevice(device, path, isOther ? format : fileSystem, options);
+    await tools.mounter.mountDevice(device, path, typeToMount(mount, format), options);
   } catch (error) {
     if (!(error instanceof SystemError) || format === undefined || format === fileSystem) throw error;
     throw new SystemError(error.message, {cause: error.cause, hint: mismatchHint(device, format, hints)});
   }
+}
+
+/** Returns the type of the filesystem to mount from a device with this content. */
+function typeToMount(
+  {fileSystem, acceptsOtherType = false}: DeviceMount,
+  format: string | undefined,
+): string {
+  return acceptsOtherType && format !== undefined && format !== PARTITIONS ? format : fileSystem;
 }
 
 function mismatchHint(device: string, format: string, {fsType, partitions}: DeviceHints): string {

@@ -1,6 +1,12 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {ifPresent, isPathSegment, listNames, pathExists, withFileErrors} from '../../../../../base/fs/files.js';
+import {
+  ifPresent,
+  isPathSegment,
+  listNames,
+  pathExists,
+  withFileErrors,
+} from '../../../../../base/fs/files.js';
 import {writeFileAtomicWithoutSync} from '../../../../../base/fs/atomic-write.js';
 import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';

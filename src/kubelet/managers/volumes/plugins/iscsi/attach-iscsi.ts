@@ -6,13 +6,7 @@ import type {RunTool} from '../../devices/disk-tools.js';
 import type {DiskRoots} from '../disks/disk-roots.js';
 import {deviceNameOf, findMultipath} from '../disks/multipath.js';
 import {writeSysfs} from '../disks/sysfs.js';
-import {
-  copiedParameters,
-  findDiskLink,
-  nextAttachStep,
-  transportOf,
-  type IscsiDisk,
-} from './iscsi-disk.js';
+import {copiedParameters, findDiskLink, nextAttachStep, transportOf, type IscsiDisk} from './iscsi-disk.js';
 import {readSessions, sessionOf, type IscsiSession} from './iscsi-sessions.js';
 import {iscsiadm, IscsiadmError, ISCSI_EXIT, unlessMissing} from './iscsiadm.js';
 

@@ -59,8 +59,7 @@ async function detach(disk: IscsiDisk, place: DiskPlace, tools: DetachTools): Pr
   }
   const portals = portalsToLeave(disk, others, sessions);
   for (const portal of portals) await logOut(disk, portal, runTool);
-  const isOwnInterface =
-    disk.initiatorName !== '' && disk.interface === `${disk.portals[0]}:${disk.volume}`;
+  const isOwnInterface = disk.initiatorName !== '' && disk.interface === `${disk.portals[0]}:${disk.volume}`;
   if (isOwnInterface && portals.length === disk.portals.length)
     await unlessMissing(iscsiadm(['-m', 'iface', '-I', disk.interface, '-o', 'delete'], {runTool}));
 }

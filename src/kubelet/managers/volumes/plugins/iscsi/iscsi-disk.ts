@@ -144,7 +144,6 @@ export function nextAttachStep(
   {found, portals}: {readonly found: number; readonly portals: number},
 ): 'failed' | 'done' | 'again' {
   if (found === 0) return 'failed';
-  const isEnough =
-    found >= portals || (found >= 2 && attempt >= ENOUGH_FOR_TWO) || attempt >= ENOUGH_FOR_ONE;
+  const isEnough = found >= portals || (found >= 2 && attempt >= ENOUGH_FOR_TWO) || attempt >= ENOUGH_FOR_ONE;
   return isEnough ? 'done' : 'again';
 }

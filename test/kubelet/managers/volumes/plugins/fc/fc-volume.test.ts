@@ -51,10 +51,7 @@ describe.skipIf(!hasLoopDevices)('a Fibre Channel disk (needs root)', () => {
     await node.remove('u1');
     await node.remove('u2');
     const disk = device.slice('/dev/'.length);
-    expect(calls.slice(1)).toEqual([
-      `blockdev --flushbufs ${device}`,
-      `1 >block/${disk}/device/delete`,
-    ]);
+    expect(calls.slice(1)).toEqual([`blockdev --flushbufs ${device}`, `1 >block/${disk}/device/delete`]);
     expect(await deviceMounts(device)).toEqual([]);
     expect(await readdir(join(rootDir, 'plugins/kubernetes.io/fc'))).toEqual([]);
   });

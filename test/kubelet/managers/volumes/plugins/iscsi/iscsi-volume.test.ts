@@ -30,7 +30,11 @@ iface.mtu = 0
 `;
 
 /** Stands for iscsiadm(8) and the kernel: a login makes a session, and the link to the disk. */
-async function iscsiadm(node: DiskNode, program: string, args: readonly string[]): Promise<Answer | undefined> {
+async function iscsiadm(
+  node: DiskNode,
+  program: string,
+  args: readonly string[],
+): Promise<Answer | undefined> {
   if (program !== 'iscsiadm') return undefined;
   if (args.at(-1) === 'show') return SHOWN;
   if (args.includes('--login')) {
@@ -113,7 +117,13 @@ describe.skipIf(!hasLoopDevices)('a filesystem on an iSCSI disk (needs root)', (
     await iscsiadm(node, 'iscsiadm', ['--login']);
     execFileSync('mkfs.ext4', ['-q', device]);
     await mkdir(join(rootDir, GLOBAL), {recursive: true});
-    const file = {VolName: 'pv', Portals: [PORTAL, '10.0.0.2:3260'], Iqn: IQN, Lun: '3', InitIface: 'default'};
+    const file = {
+      VolName: 'pv',
+      Portals: [PORTAL, '10.0.0.2:3260'],
+      Iqn: IQN,
+      Lun: '3',
+      InitIface: 'default',
+    };
     const text = JSON.stringify({...file, Iface: 'default', InitiatorName: '', MetricsProvider: null});
     await writeFile(join(rootDir, GLOBAL, 'iscsi.json'), text);
     execFileSync('mount', [device, join(rootDir, GLOBAL)]);
@@ -220,6 +230,8 @@ describe.skipIf(!hasLoopDevices)('an iSCSI disk of the spec of a pod (needs root
     },
   };
 
+  // Proves: Volume.iscsi, ISCSIVolumeSource.targetPortal, ISCSIVolumeSource.iqn, ISCSIVolumeSource.lun
+  // Proves: ISCSIVolumeSource.initiatorName, ISCSIVolumeSource.secretRef, ISCSIVolumeSource.chapAuthDiscovery, ISCSIVolumeSource.chapAuthSession
   test('is attached with the values of its Secret, by an interface with its initiator name', async () => {
     const node = await anIscsiNode();
     const {host} = node;
