@@ -22,14 +22,7 @@ import {
 } from '../volume-plugin.js';
 import {VolumeStepError} from '../../volume-step-error.js';
 import {withPlaceLock} from './disk-lock.js';
-import {
-  diskDir,
-  listMapUsers,
-  placeText,
-  podDirectoryOf,
-  type DiskKind,
-  type DiskPlace,
-} from './disk-place.js';
+import {diskDir, listMapUsers, podDirectoryOf, type DiskKind, type DiskPlace} from './disk-place.js';
 import {listDiskUsers, recordDisk} from './pod-disks.js';
 
 /** The disk of a volume. */
