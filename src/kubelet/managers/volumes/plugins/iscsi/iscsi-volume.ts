@@ -51,19 +51,17 @@ async function readChapSecrets(
   isBlock: boolean,
   signal: AbortSignal,
 ): Promise<ChapSecrets> {
-  const {chapAuthDiscovery = false, chapAuthSession = false, secretRef} = source;
-  const isUsed = chapAuthDiscovery || chapAuthSession;
-  const {name = '', namespace = ''} = (isUsed ? secretRef : undefined) ?? {};
-  const ref = {name, namespace: namespace === '' ? podRef(pod).namespace : namespace};
+  const {chapAuthDiscovery = false, chapAuthSession = false} = source;
+  const ref = secretRefOf(source, podRef(pod).namespace);
   let values: ChapValues = {};
   try {
-    if (name !== '') values = await readSecret(host, ref, signal);
+    if (ref !== undefined) values = await readSecret(host, ref, signal);
   } catch (cause) {
     signal.throwIfAborted();
     rethrowUnexpected(cause);
     throw new VolumeStepError(
       isBlock ? 'NewBlockVolumeMapper initialization failed' : 'NewMounter initialization failed',
-      `couldn't get secret ${ref.namespace}/${name} error: ${messageOf(cause)}`,
+      `couldn't get secret ${ref?.namespace}/${ref?.name} error: ${messageOf(cause)}`,
       {cause, hint: cause instanceof KcriError ? cause.hint : undefined},
     );
   }
@@ -71,6 +69,16 @@ async function readChapSecrets(
     discovery: chapAuthDiscovery ? values : undefined,
     session: chapAuthSession ? values : undefined,
   };
+}
+
+/** Returns the Secret of a volume, if it is used; without a namespace it is in that of the pod. */
+function secretRefOf(
+  {chapAuthDiscovery, chapAuthSession, secretRef}: ISCSIPersistentVolumeSource,
+  podNamespace: string,
+): {readonly namespace: string; readonly name: string} | undefined {
+  const {name = '', namespace = ''} = secretRef ?? {};
+  if (name === '' || (chapAuthDiscovery !== true && chapAuthSession !== true)) return undefined;
+  return {name, namespace: namespace === '' ? podNamespace : namespace};
 }
 
 /** Reads a Secret: one of the manifests or that the pod refers to, or one of the cluster. */
