@@ -230,8 +230,7 @@ describe.skipIf(!hasLoopDevices)('an iSCSI disk of the spec of a pod (needs root
     },
   };
 
-  // Proves: Volume.iscsi, ISCSIVolumeSource.targetPortal, ISCSIVolumeSource.iqn, ISCSIVolumeSource.lun
-  // Proves: ISCSIVolumeSource.initiatorName, ISCSIVolumeSource.secretRef, ISCSIVolumeSource.chapAuthDiscovery, ISCSIVolumeSource.chapAuthSession
+  // Proves: Volume.iscsi, ISCSIVolumeSource.targetPortal, ISCSIVolumeSource.iqn, ISCSIVolumeSource.lun, ISCSIVolumeSource.initiatorName, ISCSIVolumeSource.secretRef, ISCSIVolumeSource.chapAuthDiscovery, ISCSIVolumeSource.chapAuthSession
   test('is attached with the values of its Secret, by an interface with its initiator name', async () => {
     const node = await anIscsiNode();
     const {host} = node;
