@@ -31,6 +31,7 @@ async function anFcNode(link: string, spec: PersistentVolumeSpec): Promise<DiskN
 }
 
 describe.skipIf(!hasLoopDevices)('a Fibre Channel disk (needs root)', () => {
+  // Proves: FCVolumeSource.targetWWNs, FCVolumeSource.lun, FCVolumeSource.wwids
   test.each<[string, string, NonNullable<PersistentVolumeSpec['fc']>, string]>([
     [
       'a LUN of a target',
