@@ -26,9 +26,7 @@ const REMOVED: Readonly<Record<string, string | undefined>> = {
 
 /** Kinds that a kubelet can still mount, and what to use in place of them. */
 const NOT_IN_KCRI: Readonly<Record<string, string>> = {
-  fc: 'kcri does not attach Fibre Channel volumes; use a CSI driver of the storage',
   flexVolume: 'kcri does not call FlexVolume plugins, which are deprecated; use a CSI driver of the storage',
-  iscsi: 'kcri does not attach iSCSI volumes; use a CSI driver such as iscsi.csi.k8s.io',
 };
 
 /** Returns why a volume of a kind in the spec of a pod, or of a PersistentVolume without a cluster, cannot be mounted. */

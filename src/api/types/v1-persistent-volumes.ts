@@ -14,10 +14,12 @@ import {
 import {
   ACCESS_MODES,
   VOLUME_MODES,
+  fcVolumeSource,
+  iscsiVolumeSource,
   nfsVolumeSource,
   persistentVolumeClaimSpec,
 } from './v1-attached-volumes.js';
-import {objectMeta, objectReference} from './v1-meta.js';
+import {localObjectReference, objectMeta, objectReference} from './v1-meta.js';
 import {nodeSelector} from './v1-scheduling.js';
 import {hostPathVolumeSource} from './v1-volumes.js';
 
@@ -60,6 +62,20 @@ const secretReference = schemaOf<SecretReference>('SecretReference')({
   namespace: required(text),
 });
 
+/** A Secret with a namespace, which defaults to that of the pod. */
+export interface PodOrOtherSecretReference extends Described<typeof podOrOtherSecretReference> {}
+const podOrOtherSecretReference = schemaOf<PodOrOtherSecretReference>('SecretReference')({
+  ...localObjectReference.fields,
+  namespace: text,
+});
+
+/** An iSCSI LUN of a PersistentVolume, whose Secret can be in any namespace. */
+export interface ISCSIPersistentVolumeSource extends Described<typeof iscsiPersistentVolumeSource> {}
+const iscsiPersistentVolumeSource = schemaOf<ISCSIPersistentVolumeSource>('ISCSIPersistentVolumeSource')({
+  ...iscsiVolumeSource.fields,
+  secretRef: object(podOrOtherSecretReference),
+});
+
 /** A volume of a CSI driver. */
 export interface CSIPersistentVolumeSource extends Described<typeof csiPersistentVolumeSource> {}
 const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersistentVolumeSource')({
@@ -87,10 +103,8 @@ export const UNSUPPORTED_VOLUME_SOURCES = [
   'awsElasticBlockStore',
   'glusterfs',
   'rbd',
-  'iscsi',
   'cinder',
   'cephfs',
-  'fc',
   'flocker',
   'flexVolume',
   'azureFile',
@@ -113,10 +127,10 @@ const persistentVolumeSpec = schemaOf<PersistentVolumeSpec>('PersistentVolumeSpe
   glusterfs: anything,
   nfs: object(nfsVolumeSource),
   rbd: anything,
-  iscsi: anything,
+  iscsi: object(iscsiPersistentVolumeSource),
   cinder: anything,
   cephfs: anything,
-  fc: anything,
+  fc: object(fcVolumeSource),
   flocker: anything,
   flexVolume: anything,
   azureFile: anything,

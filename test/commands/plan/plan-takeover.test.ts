@@ -93,14 +93,14 @@ describe('static pods', () => {
       aManifest({
         name: 'web',
         containers: [aContainerSpec('main')],
-        volumes: [
-          {name: 'data', iscsi: {targetPortal: '10.0.0.1', iqn: 'iqn.2026-01.com.example:disk', lun: 0}},
-        ],
+        volumes: [{name: 'data', flexVolume: {driver: 'example.com/disk'}}],
       }),
     );
     const takeover = await takeoverOf(testbed, 1);
     expect(verdicts(takeover)).toEqual(['web-goldennode stopped', 'foreign leftAlone']);
-    expect(takeover.manifestProblems).toMatchObject([{message: expect.stringContaining('iscsi') as string}]);
+    expect(takeover.manifestProblems).toMatchObject([
+      {message: expect.stringContaining('flexVolume') as string},
+    ]);
   });
 
   test('a container that has exited does not count as restarted', async () => {

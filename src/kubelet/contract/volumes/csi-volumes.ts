@@ -140,6 +140,11 @@ export interface CsiVolumes {
   unmountPod(podDir: string, uid: string, signal?: AbortSignal, isWanted?: () => boolean): Promise<void>;
   /** Reports whether a driver can be called. */
   isRegistered(driver: string): Promise<boolean>;
+  /**
+   * Returns the values of a Secret that a PersistentVolume refers to, also of another plugin. They must never reach a message, log
+   * or file. Undefined in a process whose objects are those of the manifests. Rejects with KcriError, and with the signal's reason.
+   */
+  secret?(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** Creates a volume, or returns that of an earlier call with its name. Rejects with SystemError and the signal's reason. */
   createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
   /** Enlarges a volume that was created. Rejects like createVolume, also if the driver can enlarge none. */

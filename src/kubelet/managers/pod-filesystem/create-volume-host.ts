@@ -6,6 +6,7 @@ import {resourceFieldRefValue} from '../kuberuntime/config/env/resource-field-re
 import {systemLoopDevices} from '../volumes/block/loop-devices.js';
 import {runDiskTool} from '../volumes/devices/disk-tools.js';
 import {systemMounter} from '../volumes/mounter.js';
+import {SYSTEM_DISK_ROOTS} from '../volumes/plugins/disks/disk-roots.js';
 import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
 
 /** Creates the environment of volume plugins, for pods that refer to `objects`. */
@@ -23,6 +24,7 @@ export function createVolumeHost(node: NodeFacts, objects: ApiObjects, clock: Cl
     mounter: systemMounter,
     runTool: runDiskTool,
     loops: systemLoopDevices,
+    roots: SYSTEM_DISK_ROOTS,
     clock,
   };
 }

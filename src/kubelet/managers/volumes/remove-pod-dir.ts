@@ -9,7 +9,14 @@ import {POD_DEVICES} from './block/block-paths.js';
 import {unmapLocalDevices} from './block/local-device.js';
 import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
+import {runDiskTool, type RunTool} from './devices/disk-tools.js';
 import {CSI_VOLUMES} from './csi/csi-paths.js';
+import {DISK_KINDS, podDirectoryOf} from './plugins/disks/disk-place.js';
+import {SYSTEM_DISK_ROOTS, type DiskRoots} from './plugins/disks/disk-roots.js';
+import {findPodDisks} from './plugins/disks/pod-disks.js';
+import {releaseDisks} from './plugins/disks/release-disks.js';
+import {detachFc} from './plugins/fc/find-fc-disk.js';
+import {detachIscsi} from './plugins/iscsi/detach-iscsi.js';
 import {listPodCsiVolumes, readPodCsiVolume} from './csi/volume-data.js';
 import {
   listMountsBelow,
@@ -24,6 +31,9 @@ import {
 export interface UnmountOptions {
   readonly mounter?: Mounter;
   readonly loops?: LoopDevices;
+  readonly runTool?: RunTool;
+  /** Where disks appear on the node. */
+  readonly roots?: DiskRoots;
   /** Volumes of CSI drivers; without them, a pod that has such a volume cannot be unmounted. */
   readonly csi?: CsiVolumes | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -58,16 +68,21 @@ export async function removePodVolumes(
 async function unmountPod(
   node: Pick<NodeFacts, 'rootDir'>,
   uid: string,
-  {mounter = systemMounter, loops = systemLoopDevices, csi, signal}: UnmountOptions,
+  options: UnmountOptions,
 ): Promise<string> {
+  const {mounter = systemMounter, loops = systemLoopDevices, csi, signal} = options;
+  const {runTool = runDiskTool, roots = SYSTEM_DISK_ROOTS} = options;
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
   await unmountCsiVolumes(node, directory, {uid, mounter, csi, signal});
+  const disks = await findPodDisks(node, uid, mounter);
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
     await releaseDevice(node, name, mounter);
   await unmapLocalDevices(node, uid, {mounter, loops});
+  const detach = {iscsi: detachIscsi, fc: detachFc};
+  await releaseDisks(uid, disks, {node, mounter, loops, runTool, roots, detach});
   return directory;
 }
 
@@ -124,12 +139,13 @@ async function detachBindMounts(directory: string, mounter: Mounter): Promise<vo
   }
 }
 
-/** `volume-subpaths/<volume>/<container>/<index>`, or a local volume. */
-const BIND_MOUNT = /^(?:volume-subpaths\/[^/]+\/[^/]+\/\d+|volumes\/kubernetes\.io~local-volume\/[^/]+)$/;
+/** `volume-subpaths/<volume>/<container>/<index>`, or a volume that is bound. */
+const BIND_MOUNT =
+  /^(?:volume-subpaths\/[^/]+\/[^/]+\/\d+|volumes\/kubernetes\.io~(?:local-volume|iscsi|fc)\/[^/]+)$/;
 
 /**
  * Reports whether kcri created a mount in a pod's directory: the volumes directory bound to itself, an in-memory or NFS
- * volume, or a local volume or sub-path with the mounts propagated to it. Decides by path, not by the pod, whose record may be damaged.
+ * volume, or a bound volume or sub-path with the mounts propagated to it. Decides by path, not by the pod, whose record may be damaged.
  */
 export const isPodMount: IsOwnMount = (mount, below) => {
   const [folder = '', ...names] = below.split('/');
@@ -142,13 +158,16 @@ export const isPodMount: IsOwnMount = (mount, below) => {
 function isVolume(mount: MountPoint, [plugin = '', name, ...deeper]: readonly string[]): boolean {
   const {fileSystem, root, isSlave, isShared} = mount;
   if (name === undefined) return false;
-  if (plugin === LOCAL_VOLUMES) return deeper.length === 0 || isSlave || isShared;
+  if (BOUND_VOLUMES.has(plugin)) return deeper.length === 0 || isSlave || isShared;
   // The file systems of a server are mounted below the volume when they are entered.
   if (plugin === 'kubernetes.io~nfs') return fileSystem.startsWith('nfs');
   return (
     plugin.startsWith('kubernetes.io~') && deeper.length === 0 && IN_MEMORY.has(fileSystem) && root === '/'
   );
 }
+
+/** Plugins whose volumes are bound for each pod. */
+const BOUND_VOLUMES: ReadonlySet<string> = new Set([LOCAL_VOLUMES, ...DISK_KINDS.map(podDirectoryOf)]);
 
 /** Path of a volumes directory that is bound to itself. */
 const VOLUMES = /\/pods\/[^/]+\/volumes$/;

@@ -155,7 +155,7 @@ test.each<[string, Objects, string]>([
   ],
   [
     'has a volume of a kind that kcri does not know',
-    {volume: {fc: {wwids: ['1']}}},
+    {volume: {flexVolume: {driver: 'd'}}},
     `${UNPROCESSED}failed to get Plugin from volumeSpec for volume "pv" err=no volume plugin matched`,
   ],
 ])('a claim that %s keeps the pod pending with an event', async (_title, objects, message) => {

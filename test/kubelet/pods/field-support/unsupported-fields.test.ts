@@ -68,12 +68,14 @@ describe('the field support matrix', () => {
       'EmptyDirVolumeSource',
       'EnvVar',
       'ExecAction',
+      'FCVolumeSource',
       'FileKeySelector',
       'GRPCAction',
       'HTTPGetAction',
       'HTTPHeader',
       'HostAlias',
       'HostPathVolumeSource',
+      'ISCSIVolumeSource',
       'ImageVolumeSource',
       'KeyToPath',
       'LifecycleHandler',
@@ -162,11 +164,11 @@ describe('a field that kcri does not support is rejected:', () => {
   test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      volumes: [{name: 'v', iscsi: {targetPortal: 'p', iqn: 'i', lun: 0}}],
+      volumes: [{name: 'v', flexVolume: {driver: 'd'}}],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.volumes[0].iscsi',
+      'spec.volumes[0].flexVolume',
       'spec.schedulingGates',
     ]);
   });

@@ -2,6 +2,7 @@ import {dirname, join} from 'node:path';
 import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
+import type {CsiSecretRef} from '../../../contract/volumes/csi-cluster.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {
   CreatedCsiVolume,
@@ -90,6 +91,10 @@ export class CsiVolumeManager implements CsiVolumes {
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
     return await this.#expander.expand(volume, options);
+  }
+
+  async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    return await readSecret(this.#services.cluster, 'secretRef', ref, signal);
   }
 
   isAttaching(podUid: string, volume: string): boolean {

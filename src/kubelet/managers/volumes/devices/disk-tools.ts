@@ -8,6 +8,8 @@ export interface ToolOptions {
   readonly timeoutMs: number;
   /** Kills the tool; without it, nothing but the time ends it, not even Ctrl-C. */
   readonly signal?: AbortSignal;
+  /** Arguments for messages, if those of the tool contain secrets. */
+  readonly shownArgs?: readonly string[];
 }
 
 /** Result of a disk tool. */
@@ -25,7 +27,7 @@ export interface ToolResult {
 export type RunTool = (program: string, args: readonly string[], options: ToolOptions) => Promise<ToolResult>;
 
 /** RunTool of this machine. */
-export const runDiskTool: RunTool = async (program, args, {timeoutMs, signal}) => {
+export const runDiskTool: RunTool = async (program, args, {timeoutMs, signal, shownArgs = args}) => {
   try {
     const {exitCode, output, errorOutput} = await runProgram(program, {
       ...{args, input: '', timeoutMs},
@@ -37,7 +39,9 @@ export const runDiskTool: RunTool = async (program, args, {timeoutMs, signal}) =
   } catch (cause) {
     signal?.throwIfAborted();
     if (hasErrno(cause, 'ENOENT')) return {exitCode: undefined, output: ''};
-    throw toolError([program, ...args], timeoutMs, cause);
+    const error = toolError([program, ...shownArgs], timeoutMs, cause);
+    // The error of Node.js has the arguments.
+    throw shownArgs === args ? error : new SystemError(error.message, {hint: error.hint});
   }
 };
 

@@ -14,6 +14,17 @@ export interface DeviceMount {
   readonly fileSystem: string;
   /** Options of mount(8), `ro` for a read-only mount. */
   readonly options: readonly string[];
+  /** True to mount a filesystem of another type too; false by default. */
+  readonly acceptsOtherType?: boolean;
+  readonly hints: DeviceHints;
+}
+
+/** What to do about a device that cannot be mounted. */
+export interface DeviceHints {
+  /** Name of the field with the type of the filesystem. */
+  readonly fsType: string;
+  /** What to do if it has partitions. */
+  readonly partitions: string;
 }
 
 /** Something that happened to a device before it was mounted; a kubelet logs it. */
@@ -48,7 +59,7 @@ export async function formatAndMount(
   tools: DeviceTools,
   signal: AbortSignal,
 ): Promise<void> {
-  const {device, path, fileSystem} = mount;
+  const {device, path, fileSystem, hints} = mount;
   const options = [...mount.options, 'defaults'];
   const isReadOnly = options.includes('ro');
   const format = await readDiskFormat(device, tools.runTool, signal);
@@ -61,18 +72,26 @@ export async function formatAndMount(
     await makeFileSystem({...mount, options}, tools);
   } else if (!isReadOnly && format !== PARTITIONS) await checkFileSystem(device, tools);
   try {
-    await tools.mounter.mountDevice(device, path, fileSystem, options);
+    await tools.mounter.mountDevice(device, path, typeToMount(mount, format), options);
   } catch (error) {
     if (!(error instanceof SystemError) || format === undefined || format === fileSystem) throw error;
-    throw new SystemError(error.message, {cause: error.cause, hint: mismatchHint(device, format)});
+    throw new SystemError(error.message, {cause: error.cause, hint: mismatchHint(device, format, hints)});
   }
 }
 
-function mismatchHint(device: string, format: string): string {
+/** Returns the type of the filesystem to mount from a device with this content. */
+function typeToMount(
+  {fileSystem, acceptsOtherType = false}: DeviceMount,
+  format: string | undefined,
+): string {
+  return acceptsOtherType && format !== undefined && format !== PARTITIONS ? format : fileSystem;
+}
+
+function mismatchHint(device: string, format: string, {fsType, partitions}: DeviceHints): string {
   const clear = `or, if nobody needs the data, clear the device with: wipefs -a ${shellQuote(device)}`;
   return format === PARTITIONS
-    ? `the device has partitions: set spec.local.path of the PersistentVolume to one of them, ${clear}`
-    : `the device contains ${format}: set spec.local.fsType of the PersistentVolume to it, ${clear}`;
+    ? `the device has partitions: ${partitions}, ${clear}`
+    : `the device contains ${format}: set ${fsType} to it, ${clear}`;
 }
 
 async function readDiskFormat(
@@ -157,7 +176,7 @@ const FORMAT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 async function makeFileSystem(
-  {device, path, fileSystem, options}: DeviceMount,
+  {device, path, fileSystem, options, hints}: DeviceMount,
   {runTool, notify}: DeviceTools,
 ): Promise<void> {
   const program = `mkfs.${fileSystem}`;
@@ -178,7 +197,7 @@ async function makeFileSystem(
     {
       hint:
         exitCode === undefined
-          ? `install the package that contains ${program}, or change spec.local.fsType of the PersistentVolume`
+          ? `install the package that contains ${program}, or change ${hints.fsType}`
           : `try by hand: ${[program, ...flags, shellQuote(device)].join(' ')}`,
     },
   );

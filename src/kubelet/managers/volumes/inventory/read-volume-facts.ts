@@ -13,6 +13,7 @@ import {POD_DEVICES} from '../block/block-paths.js';
 import {blockPaths, blocksDir, CSI_VOLUMES, stagedDir, VOLUME_DATA} from '../csi/csi-paths.js';
 import {readVolumeData, type VolumeData} from '../csi/volume-data.js';
 import {systemMounter, type Mounter} from '../mounter.js';
+import {DISK_KINDS, kindDir, podDirectoryOf} from '../plugins/disks/disk-place.js';
 import {ProvisionedVolumeStore} from '../provisioning/provisioned-volume-store.js';
 import type {
   MountFact,
@@ -126,7 +127,7 @@ class FactsReader {
         const device = isCsi
           ? join(blocksDir({rootDir: this.#rootDir}), name, 'dev', uid)
           : join(this.#rootDir, 'plugins', plugin, POD_DEVICES, name, uid);
-        const mount = this.#mountAt(device);
+        const mount = this.#mountAt(device) ?? this.#mapOfDisk(plugin, uid);
         const identity = isCsi && isPathSegment(name) ? await this.#blockIdentity(name) : {};
         const path = join(devices, plugin, name);
         const common = {uid, plugin: pluginOf(plugin), name, path, isBlock: true};
@@ -220,6 +221,16 @@ class FactsReader {
       rethrowUnexpected(error);
       return {damage: messageOf(error)};
     }
+  }
+
+  /** Returns the map of a disk for a pod, below a directory that is named after the disk, not the volume. */
+  #mapOfDisk(plugin: string, uid: string): MountFact | undefined {
+    const kind = DISK_KINDS.find((each) => podDirectoryOf(each) === plugin);
+    if (kind === undefined) return undefined;
+    const prefix = `${join(kindDir({rootDir: this.#rootDir}, kind), POD_DEVICES)}/`;
+    const isMap = ({path}: MountPoint): boolean => path.startsWith(prefix) && path.endsWith(`/${uid}`);
+    const mount = [...this.#mounts.values()].find(isMap);
+    return mount && factOf(mount);
   }
 
   #mountAt(path: string): MountFact | undefined {

@@ -1,11 +1,8 @@
 import type {Stats} from 'node:fs';
-import {rmdir, stat} from 'node:fs/promises';
-import {allContainersOf} from '../../../../api/pod-containers.js';
+import {stat} from 'node:fs/promises';
 import type {LocalVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
-import type {MountPropagationMode, Pod} from '../../../../api/types/v1-pod.js';
 import {KcriError, messageOf, SystemError} from '../../../../base/errors.js';
-import {OPEN_DIRECTORY} from '../../../../base/fs/file-handles.js';
-import {ifPresent, validatePathSegment, withFile, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, validatePathSegment, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {findBlockDevice} from '../devices/block-device.js';
@@ -18,10 +15,10 @@ import {
   withDeviceLock,
 } from '../devices/device-mounts.js';
 import type {DeviceNotice} from '../devices/format-and-mount.js';
-import {bindPropagation, isMountPoint, type Mounter} from '../mounter.js';
+import {isMountPoint} from '../mounter.js';
 import {joinMountOptions} from '../mount-options.js';
-import {setVolumeOwnership} from '../fs-group-ownership.js';
-import {isMarkedReady, markReady, unmarkReady} from './ready-mark.js';
+import {bindForPod} from './bind-for-pod.js';
+import {isMarkedReady} from './ready-mark.js';
 import {
   podPluginDir,
   podVolumeDir,
@@ -73,6 +70,11 @@ async function checkLocalPath({source: {path}}: PodVolume<LocalVolumeSource>): P
     throw failed('only directory and block device are supported');
 }
 
+const HINTS = {
+  fsType: 'spec.local.fsType of the PersistentVolume',
+  partitions: 'set spec.local.path of the PersistentVolume to one of them',
+};
+
 /** Mounts the device of a volume, and returns where. */
 async function mountForAllPods(
   host: VolumeHost,
@@ -87,7 +89,7 @@ async function mountForAllPods(
   try {
     const fileSystem = validatePathSegment('file system type', fsType === '' ? 'ext4' : fsType);
     const options = joinMountOptions(mountOptions, readOnly ? ['ro'] : []);
-    await mountDevice({device, path, fileSystem, options}, {...host, notify}, signal);
+    await mountDevice({device, path, fileSystem, options, hints: HINTS}, {...host, notify}, signal);
     return path;
   } catch (cause) {
     signal.throwIfAborted();
@@ -106,8 +108,6 @@ async function mountForPod(
   directory: string,
 ): Promise<void> {
   const {node, mounter} = host;
-  const path = podVolumeDir(node, PLUGIN, volume);
-  const readyDir = podPluginDir(node, PLUGIN, volume);
   const {uid} = podRef(volume.pod);
   const isShared = (await listUsers(node, volume.name, mounter)).some((other) => other !== uid);
   if (isShared && isForOnePod(volume))
@@ -115,12 +115,7 @@ async function mountForPod(
       'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
     );
   if (isShared) await warnAboutGroup(host, volume, directory);
-  await unmarkReady(readyDir);
-  // A killed process has left it without its options.
-  if (await isMountPoint(path, mounter)) await mounter.unmount(path);
-  await bindLocal(volume, directory, path, mounter);
-  if (volume.readOnly !== true && !isShared) await setOwnership(volume.pod, path);
-  await markReady(readyDir);
+  await bindForPod(host, volume, {plugin: PLUGIN, directory, setsGroup: !isShared});
 }
 
 /** Records that the pod requests another group than the volume has, which only its first pod sets. */
@@ -135,44 +130,4 @@ async function warnAboutGroup(
   if (gid === fsGroup) return;
   const message = `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${gid}. The volume may not be shareable.`;
   events?.({type: 'Warning', reason: 'AlreadyMountedVolume', message, pod});
-}
-
-async function bindLocal(
-  volume: PodVolume<LocalVolumeSource>,
-  directory: string,
-  path: string,
-  mounter: Mounter,
-): Promise<void> {
-  const {readOnly = false, mountOptions = []} = volume;
-  await makeDirectoryPath(path, 0o750);
-  try {
-    await withFileErrors('mounting', directory, () =>
-      withFile(directory, OPEN_DIRECTORY, 0, async ({fd}) => {
-        await mounter.bind(fd, path, bindPropagation(propagationModes(volume)));
-      }),
-    );
-    const options = joinMountOptions(mountOptions, readOnly ? ['ro'] : []);
-    if (options.length > 0) await mounter.remountBind(path, options);
-  } catch (error) {
-    if (await isMountPoint(path, mounter)) await mounter.unmount(path);
-    await withFileErrors('removing', path, () => rmdir(path));
-    throw error;
-  }
-}
-
-function propagationModes({pod, name, specName = name}: PodVolume<unknown>): readonly MountPropagationMode[] {
-  return allContainersOf(pod).flatMap(({volumeMounts = []}) =>
-    volumeMounts
-      .filter((mount) => mount.name === specName)
-      .map(({mountPropagation = 'None'}) => mountPropagation),
-  );
-}
-
-async function setOwnership({spec: {securityContext = {}}}: Pod, path: string): Promise<void> {
-  const {fsGroup, fsGroupChangePolicy} = securityContext;
-  await setVolumeOwnership(path, {
-    fsGroup,
-    readOnly: false,
-    onlyOnRootMismatch: fsGroupChangePolicy === 'OnRootMismatch',
-  });
 }

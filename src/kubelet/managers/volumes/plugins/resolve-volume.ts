@@ -17,8 +17,10 @@ import {configMap} from './config-map.js';
 import {csiBlockVolume, csiVolume, inlineCsiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
+import {fcBlockVolume, fcVolume} from './fc/fc-volume.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
+import {iscsiBlockVolume, iscsiVolume} from './iscsi/iscsi-volume.js';
 import {localBlockVolume} from './local-block-volume.js';
 import {localVolume} from './local-volume.js';
 import {migratedVolume} from './migrated-volume.js';
@@ -36,8 +38,10 @@ const PLUGINS = {
   csi: inlineCsiVolume,
   downwardAPI: downwardApi,
   emptyDir,
+  fc: fcVolume,
   hostPath,
   image: imageVolume,
+  iscsi: iscsiVolume,
   nfs,
   persistentVolumeClaim: claimDirectory,
   projected,
@@ -91,7 +95,9 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
       hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
     });
   const source = sources[kind] ?? {};
-  const readOnly = (sources.nfs ?? sources.csi ?? sources.persistentVolumeClaim)?.readOnly === true;
+  const readOnly = [sources.nfs, sources.iscsi, sources.fc, sources.csi, sources.persistentVolumeClaim].some(
+    (each) => each?.readOnly === true,
+  );
   return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, {pod, name, source, readOnly});
 }
 
@@ -127,22 +133,26 @@ function expansionOf({volume, claimSize}: ClaimedVolume): VolumeExpansion | unde
 }
 
 function bindBlockSource(
-  {spec: {local, csi}}: PersistentVolume,
+  {spec: {local, iscsi, fc, csi}}: PersistentVolume,
   common: Omit<PodVolume<unknown>, 'source'>,
 ): ResolvedVolume {
   if (local !== undefined) return bind(localBlockVolume, {...common, source: local});
+  if (iscsi !== undefined) return bind(iscsiBlockVolume, {...common, source: iscsi});
+  if (fc !== undefined) return bind(fcBlockVolume, {...common, source: fc});
   if (csi !== undefined) return bind(csiBlockVolume, {...common, source: csi});
   throw new SystemError(
     `MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil. (volume ${JSON.stringify(common.name)})`,
-    {hint: 'PersistentVolumes with volumeMode Block must be of the kinds local and csi'},
+    {hint: 'PersistentVolumes with volumeMode Block must be of the kinds local, iscsi, fc and csi'},
   );
 }
 
 function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, 'source'>): ResolvedVolume {
-  const {hostPath: path, local, nfs: nfsSource, csi} = volume.spec;
+  const {hostPath: path, local, nfs: nfsSource, iscsi, fc, csi} = volume.spec;
   if (path !== undefined) return bind(hostPath, {...common, source: path});
   if (local !== undefined) return bind(localVolume, {...common, source: local});
   if (nfsSource !== undefined) return bind(nfs, {...common, source: nfsSource});
+  if (iscsi !== undefined) return bind(iscsiVolume, {...common, source: iscsi});
+  if (fc !== undefined) return bind(fcVolume, {...common, source: fc});
   if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
   const migrated = migratedVolume(volume);
   if (migrated !== undefined) {
@@ -159,7 +169,7 @@ function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, '
 function hintFor({spec}: PersistentVolume): string {
   const kind = UNSUPPORTED_VOLUME_SOURCES.find((name) => spec[name] !== undefined);
   return kind === undefined
-    ? 'PersistentVolumes of the kinds hostPath, local, nfs and csi are supported'
+    ? 'PersistentVolumes of the kinds hostPath, local, nfs, iscsi, fc and csi are supported'
     : `${kind}: ${whyNotMounted(kind)}`;
 }
 

@@ -16,6 +16,7 @@ import type {VolumeStepSink} from '../../../contract/volumes/volume-history.js';
 import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
+import type {DiskRoots} from './disks/disk-roots.js';
 import type {VolumeOperations} from '../volume-operations.js';
 
 /** Node facts that volumes depend on. */
@@ -35,6 +36,8 @@ export interface VolumeHost {
   readonly mounter: Mounter;
   readonly runTool: RunTool;
   readonly loops: LoopDevices;
+  /** Where disks appear on the node. */
+  readonly roots: DiskRoots;
   readonly clock: Clock;
   /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
   readonly csi?: CsiVolumes | undefined;

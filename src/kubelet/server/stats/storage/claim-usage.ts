@@ -12,6 +12,11 @@ import type {VolumeUsage} from './measured-volume.js';
 /** Bounds on the walk through a volume. */
 export const VOLUME_BOUNDS = {maxBytes: 2n ** 62n, maxEntries: 100_000};
 
+/** Plugins with a filesystem of their own, which is measured as a whole; a kubelet does not measure Fibre Channel volumes. */
+const MEASURED: ReadonlySet<string> = new Set(
+  ['local-volume', 'nfs', 'iscsi'].map((name) => `kubernetes.io/${name}`),
+);
+
 type Usage = Pick<VolumeUsage, 'usedBytes' | 'inodesUsed' | 'capacity'>;
 
 /** Time to wait for the volumes of a driver, in ms; two servers of filesystems that hang have half of it each. */
@@ -73,7 +78,7 @@ export class ClaimUsageReader {
 
   async #usage(plugin: string | undefined, path: string): Promise<Usage | undefined> {
     if (plugin === 'kcri/claim-directory') return await directoryUsage(path);
-    if (plugin !== 'kubernetes.io/local-volume' && plugin !== 'kubernetes.io/nfs') return undefined;
+    if (plugin === undefined || !MEASURED.has(plugin)) return undefined;
     return await this.#inTurn('filesystem', async () => {
       if ([...this.#late].filter(isPath).length >= MOST_WAITING) return undefined;
       const endsAt = this.#clock.monotonic() + WAIT_MS / MOST_WAITING;

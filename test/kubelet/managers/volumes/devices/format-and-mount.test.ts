@@ -16,6 +16,12 @@ import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 
 const {signal} = new AbortController();
 
+/** Hints of a local volume. */
+const HINTS = {
+  fsType: 'spec.local.fsType of the PersistentVolume',
+  partitions: 'set spec.local.path of the PersistentVolume to one of them',
+};
+
 const MISSING: ToolResult = {exitCode: undefined, output: ''};
 
 const exits = (exitCode: number | null, output = ''): ToolResult => ({exitCode, output});
@@ -148,7 +154,7 @@ async function attempt({
   const notify = ({type, reason, message}: DeviceNotice): void => {
     notices.push(shown(`${type} ${reason}: ${message}`));
   };
-  const mount = {device, path: '/global', fileSystem: 'ext4', options: [], ...more.mount};
+  const mount = {device, path: '/global', fileSystem: 'ext4', options: [], hints: HINTS, ...more.mount};
   const error = await formatAndMount(mount, {runTool, mounter, notify}, signal).then(
     () => undefined,
     (cause: unknown) => cause as SystemError,
@@ -302,7 +308,7 @@ test('a disk that cannot be read is not formatted, although blkid calls it unfor
     return EMPTY;
   };
   const mounter = {list: async () => [], mountDevice: async () => undefined};
-  const mount = {device: directory, path: '/global', fileSystem: 'ext4', options: []};
+  const mount = {device: directory, path: '/global', fileSystem: 'ext4', options: [], hints: HINTS};
   const mounting = formatAndMount(mount, {runTool, mounter, notify: () => undefined}, signal);
   await expect(mounting).rejects.toThrow(
     /^failed to get disk format of disk .*illegal operation on a directory/,
@@ -320,7 +326,7 @@ test('only blkid ends when the signal aborts', async () => {
       return program === 'blkid' ? blkid : CLEAN;
     };
     const mounter = {list: async () => [], mountDevice: async () => undefined};
-    const mount = {device, path: '/global', fileSystem: 'ext4', options: []};
+    const mount = {device, path: '/global', fileSystem: 'ext4', options: [], hints: HINTS};
     await formatAndMount(mount, {runTool, mounter, notify: () => undefined}, signal);
   }
   expect(withSignal).toEqual([
