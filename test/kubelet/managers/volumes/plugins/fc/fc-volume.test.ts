@@ -1,11 +1,13 @@
 import {existsSync} from 'node:fs';
-import {readdir} from 'node:fs/promises';
+import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../../src/api/types/v1-persistent-volumes.js';
+import {NO_OBJECTS} from '../../../../../../src/kubelet/contract/api-objects.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
-import {deviceMounts, hasLoopDevices, loopFiles} from '../../../../../base/loop-disk.js';
+import {deviceMounts, hasLoopDevices, loopFiles, probeDisk} from '../../../../../base/loop-disk.js';
 import {aClaimPod, aDevicePod} from '../../claim-fixtures.js';
+import {aPodWith} from '../../volume-fixtures.js';
 import {aDiskNode, type DiskNode} from '../disk-node.js';
 
 const {signal} = new AbortController();
@@ -55,6 +57,23 @@ describe.skipIf(!hasLoopDevices)('a Fibre Channel disk (needs root)', () => {
     expect(calls.slice(1)).toEqual([`blockdev --flushbufs ${device}`, `1 >block/${disk}/device/delete`]);
     expect(await deviceMounts(device)).toEqual([]);
     expect(await readdir(join(rootDir, 'plugins/kubernetes.io/fc'))).toEqual([]);
+  });
+
+  // Proves: Volume.fc, FCVolumeSource.fsType, FCVolumeSource.readOnly
+  test('of the spec of a pod has the filesystem that it names, and is read-only for a pod that says so', async () => {
+    const fc = {wwids: ['x1'], fsType: 'ext3'};
+    const node = await anFcNode('by-id/scsi-x1', {});
+    const mount = async (uid: string, readOnly: boolean): Promise<string> => {
+      const pod = aPodWith([{name: 'v', fc: {...fc, readOnly}}]);
+      const owned = {...pod, metadata: {...pod.metadata, uid}};
+      const {volumes} = await mountVolumes(owned, {...node.host, objects: NO_OBJECTS}, signal);
+      return volumes.get('v')?.hostPath ?? '';
+    };
+    await mount('u1', false);
+    await expect(writeFile(join(await mount('u2', true), 'file'), 'x')).rejects.toThrow('EROFS');
+    expect(await probeDisk(node.device)).toContain('TYPE=ext3');
+    await node.remove('u1');
+    await node.remove('u2');
   });
 
   test('is mapped as a device', async () => {

@@ -7,6 +7,7 @@ import type {PersistentVolumeSpec} from '../../../../../../src/api/types/v1-pers
 import {NO_OBJECTS} from '../../../../../../src/kubelet/contract/api-objects.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {deviceMounts, hasLoopDevices, loopFiles, probeDisk} from '../../../../../base/loop-disk.js';
+import {realTimeClock} from '../../../../../fakes/fake-clock.js';
 import {aClaimPod, aDevicePod} from '../../claim-fixtures.js';
 import {aPodWith} from '../../volume-fixtures.js';
 import {aDiskNode, MISSING, type Answer, type DiskNode} from '../disk-node.js';
@@ -254,6 +255,41 @@ describe.skipIf(!hasLoopDevices)('an iSCSI disk of the spec of a pod (needs root
     ]);
     await node.remove('u1');
     expect(node.calls.at(-1)).toBe(`iscsiadm -m iface -I ${own} -o delete`);
+  });
+
+  // Proves: ISCSIVolumeSource.iscsiInterface, ISCSIVolumeSource.fsType, ISCSIVolumeSource.readOnly
+  test('has the interface and the filesystem that it names, and is read-only for a pod that says so', async () => {
+    const node = await anIscsiNode();
+    const iscsi = {...SOURCE, iscsiInterface: 'ib0', fsType: 'ext3'};
+    const mount = async (uid: string, readOnly: boolean): Promise<string> => {
+      const pod = aPodWith([{name: 'v', iscsi: {...iscsi, readOnly}}]);
+      const owned = {...pod, metadata: {...pod.metadata, uid}};
+      const {volumes} = await mountVolumes(owned, {...node.host, objects: NO_OBJECTS}, signal);
+      return volumes.get('v')?.hostPath ?? '';
+    };
+    await writeFile(join(await mount('u1', false), 'file'), 'x');
+    const path = await mount('u2', true);
+    expect(await readFile(join(path, 'file'), 'utf8')).toBe('x');
+    await expect(writeFile(join(path, 'file'), 'y')).rejects.toThrow('EROFS');
+    expect(await probeDisk(node.device)).toContain('TYPE=ext3');
+    await node.remove('u1');
+    await node.remove('u2');
+    expect(callsOf(node, /--log/)).toEqual([
+      `iscsiadm -m node -p ${PORTAL} -T ${IQN} -I ib0 --login`,
+      `iscsiadm -m node -p ${PORTAL} -T ${IQN} --logout -I ib0`,
+    ]);
+  });
+
+  // Proves: ISCSIVolumeSource.portals
+  test('is attached through each portal that has a session, and by one of them at last', async () => {
+    const node = await anIscsiNode();
+    const iscsi = {...SOURCE, portals: ['10.0.0.2:3261', '10.0.0.1']};
+    const clock = realTimeClock({sleepMs: (ms) => (ms === 1000 ? 0 : ms)});
+    await mountVolumes(aPodWith([{name: 'v', iscsi}]), {...node.host, objects: NO_OBJECTS, clock}, signal);
+    const logins = callsOf(node, /--login/).map((call) => call.replace(/.* -p (\S+) .*/, '$1'));
+    expect(logins).toEqual([PORTAL, ...Array.from({length: 5}, () => '10.0.0.2:3261')]);
+    await node.remove('u1');
+    expect(callsOf(node, /--logout/)).toHaveLength(2);
   });
 
   test('has no value of its Secret in an error', async () => {
