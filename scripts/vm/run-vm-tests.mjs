@@ -43,8 +43,8 @@ export async function runVmTests(args) {
   }
 }
 
-/** Returns the variables of the tests that name programs. */
-async function findPrograms() {
+/** Returns the variables of the tests: programs, and what a machine without KVM can do at a time. */
+async function testVariables() {
   const containerd = await ensureSecondContainerd(say);
   if (containerd?.runc === undefined)
     throw new SetupError(
@@ -55,11 +55,13 @@ async function findPrograms() {
     KCRI_TEST_RUNC: containerd.runc,
     KCRI_TEST_KUBECTL: await ensureKubectl(CACHE),
     KCRI_TEST_RUNTIMES: 'newest',
+    // With ten cases at a time, a program needs minutes to start.
+    KCRI_TEST_CONCURRENCY: '2',
   };
 }
 
 async function runIn(scratch, args, signal) {
-  const variables = await findPrograms();
+  const variables = await testVariables();
   const names = await readdir(CACHE);
   const folders = names.filter((name) => PROGRAM_FOLDERS.test(name)).map((name) => join(CACHE, name));
   const nodeModules = join(ROOT, 'node_modules');

@@ -1,4 +1,6 @@
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import {keepLoading, type Loaded} from '../net/keep-loading.js';
+import {pageVisible} from '../net/page-visible.js';
 import {formatRoute, parseRoute, type Route} from '../model/route.js';
 
 /** Returns the route of the address, and a function that changes it. */
@@ -38,15 +40,6 @@ function isForControl({target, key}: KeyboardEvent): boolean {
   return key.startsWith('Arrow') && target.closest('[role="tablist"]') !== null;
 }
 
-/** Result of a request: what was read last, and the error since. */
-export interface Loaded<Value> {
-  readonly value?: Value;
-  readonly error?: Error;
-}
-
-/** Period after which details are read again while they are visible, in ms. */
-const REFRESH_MS = 5000;
-
 /**
  * Reads a value now, when `changes` differ, and, if `isLive`, again and again while the page is visible. What was read for
  * another `identity` is not shown.
@@ -62,35 +55,14 @@ export function useLoaded<Value>(
   const [loaded, setLoaded] = useState<Loaded<Value> & {readonly identity: string}>({identity});
   useEffect(() => {
     const controller = new AbortController();
-    const refresh = (): void => {
-      if (document.visibilityState !== 'visible') return;
-      void readInto(read, controller.signal, (result) =>
-        setLoaded((before) =>
-          result.error !== undefined && before.identity === identity && before.value !== undefined
-            ? {...before, error: result.error}
-            : {...result, identity},
-        ),
+    const set = (result: Loaded<Value>): void =>
+      setLoaded((before) =>
+        result.error !== undefined && before.identity === identity && before.value !== undefined
+          ? {...before, error: result.error}
+          : {...result, identity},
       );
-    };
-    refresh();
-    const timer = isLive ? setInterval(refresh, REFRESH_MS) : undefined;
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
+    void keepLoading(read, {isLive, set, isVisible: pageVisible, signal: controller.signal});
+    return () => controller.abort();
   }, [identity, changes, isLive]);
   return loaded.identity === identity ? loaded : {};
-}
-
-async function readInto<Value>(
-  read: (signal: AbortSignal) => Promise<Value>,
-  signal: AbortSignal,
-  set: (loaded: Loaded<Value>) => void,
-): Promise<void> {
-  try {
-    const value = await read(signal);
-    if (!signal.aborted) set({value});
-  } catch (error) {
-    if (!signal.aborted) set({error: error instanceof Error ? error : new Error(String(error))});
-  }
 }

@@ -2,7 +2,7 @@ import type {ComponentChildren, JSX} from 'preact';
 import type {UiRow} from '../../features/ui/protocol.js';
 import {nameText, shareOf} from '../model/format.js';
 import {sparklinePaths} from '../model/sparkline.js';
-import type {Loaded} from './hooks.js';
+import type {Loaded} from '../net/keep-loading.js';
 
 /** State of a pod or container, with a mark in its color. */
 export function StateText({row: {state, tone}}: {readonly row: Pick<UiRow, 'state' | 'tone'>}): JSX.Element {

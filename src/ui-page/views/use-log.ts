@@ -1,8 +1,8 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {appendText, EMPTY_LOG, MAX_LINES, type LogText} from '../model/log-lines.js';
-import {cleanLogText} from '../model/clean-log-text.js';
+import {appendText, EMPTY_LOG, type LogText} from '../model/log-lines.js';
 import type {Api, LogRequest} from '../net/api.js';
-import {readText} from '../net/read-lines.js';
+import {readLog, type LogGate} from '../net/read-log.js';
+import {waitFor} from '../net/waiting.js';
 
 /** Log that is being read. */
 export interface Log extends LogText {
@@ -10,9 +10,6 @@ export interface Log extends LogText {
   readonly hasEnded: boolean;
   readonly error?: Error;
 }
-
-/** Time in which text is collected before it is shown, in ms. */
-const BATCH_MS = 50;
 
 /**
  * Follows a log, and reads it again when `attempt` differs. Without `follow` it waits rather than push out lines that are
@@ -27,54 +24,24 @@ export function useLog(
   const gate = useRef(new FollowGate());
   gate.current.set(follow);
   const {key, container, previous} = request;
+  const [readings, setReadings] = useState(0);
   useEffect(() => {
     const controller = new AbortController();
     setLog({...EMPTY_LOG, hasEnded: false});
-    void readLog(api, request, {
+    void readLog((signal) => api.logs(request, signal), {
       signal: controller.signal,
       gate: gate.current,
       append: (text) => setLog((before) => ({...before, ...appendText(before, text)})),
       end: (error) => setLog((before) => ({...before, hasEnded: true, ...(error && {error})})),
+      readAgain: () => setReadings((before) => before + 1),
     });
     return () => controller.abort();
-  }, [api, key, container, previous, attempt]);
+  }, [api, key, container, previous, attempt, readings]);
   return log;
 }
 
-interface LogSink {
-  readonly signal: AbortSignal;
-  readonly gate: FollowGate;
-  readonly append: (text: string) => void;
-  readonly end: (error?: Error) => void;
-}
-
-async function readLog(api: Api, request: LogRequest, {signal, gate, append, end}: LogSink): Promise<void> {
-  let pending = '';
-  let lines = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (pending !== '' && !signal.aborted) append(cleanLogText(pending));
-    pending = '';
-  };
-  try {
-    for await (const text of readText(await api.logs(request, signal))) {
-      pending += text;
-      lines += text.split('\n').length - 1;
-      timer ??= setTimeout(flush, BATCH_MS);
-      if (lines >= MAX_LINES) await gate.opened(signal);
-    }
-    flush();
-    if (!signal.aborted) end();
-  } catch (error) {
-    flush();
-    if (!signal.aborted) end(error instanceof Error ? error : new Error(String(error)));
-  }
-}
-
 /** Lets a reader wait while nobody follows the end. */
-class FollowGate {
+class FollowGate implements LogGate {
   #isOpen = true;
   #waiting: (() => void)[] = [];
 
@@ -85,11 +52,12 @@ class FollowGate {
     this.#waiting = [];
   }
 
-  async opened(signal: AbortSignal): Promise<void> {
-    if (this.#isOpen) return;
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-      signal.addEventListener('abort', () => resolve(), {once: true});
+  async opened(signal: AbortSignal): Promise<boolean> {
+    if (this.#isOpen) return false;
+    await waitFor(signal, (done) => {
+      this.#waiting.push(done);
+      return () => undefined;
     });
+    return true;
   }
 }

@@ -22,8 +22,8 @@ import {newestRuntime, runtimes, selectCases} from '../harness/runtimes-under-te
  * included automatically. `npm test` plays a selection on each runtime, `npm run test:full` plays all on both.
  */
 
-// A case mostly waits: for a back-off, a grace period or the runtime.
-vi.setConfig({maxConcurrency: 10});
+// A case mostly waits: for a back-off, a grace period or the runtime. An emulated processor cannot run many programs at a time.
+vi.setConfig({maxConcurrency: Number(process.env['KCRI_TEST_CONCURRENCY'] ?? 10)});
 
 /** Additional checks inside the containers of a case, besides those of container-facts.ts. */
 const EXTRA_CHECKS: Readonly<Record<string, (running: RunningCase) => Promise<void>>> = {
