@@ -24,6 +24,8 @@ export interface MountedVolume {
   readonly readOnly: boolean;
   /** True if the SELinux labels of its files must not change; false by default. */
   readonly keepsLabels?: boolean;
+  /** Group that processes of the pod have because of the volume; undefined if it names none. */
+  readonly groupId?: bigint | undefined;
 }
 
 /** Mounted volumes of a pod by name. */

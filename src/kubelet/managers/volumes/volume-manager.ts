@@ -310,8 +310,12 @@ function resolveVolumes(pod: Pod, volumes: readonly Volume[], {objects}: VolumeH
 }
 
 function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolume {
-  const {readOnly, keepsLabels} = volume;
-  return {hostPath: volume.path(node), readOnly, ...(keepsLabels && {keepsLabels})};
+  const {readOnly, keepsLabels, groupId} = volume;
+  return {
+    ...{hostPath: volume.path(node), readOnly},
+    ...(keepsLabels && {keepsLabels}),
+    ...(groupId !== undefined && {groupId}),
+  };
 }
 
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */

@@ -90,7 +90,7 @@ export async function ensureSandbox(
     const config = withManagedResources(
       context,
       pod,
-      generatePodSandboxConfig(pod, node, actions.attempt, ids),
+      generatePodSandboxConfig(pod, node, actions.attempt, {userNamespace: ids, volumes}),
     );
     const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
     const {warnings} = podDns(pod, node);

@@ -3,7 +3,6 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PodSecurityContext} from '../../../../api/types/v1-security.js';
 import type {Init, LinuxPodSandboxConfig, PodSandboxConfig} from '../../../../cri/index.js';
 import {podLogsDirectory, type NodeFacts} from '../../../contract/node-facts.js';
-import type {IdMapping} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {podDns, type HostDns} from '../../network/pod-dns.js';
 import {podHostname} from '../../network/pod-hostname.js';
@@ -12,14 +11,14 @@ import {PodSandboxConfigError} from './config-errors.js';
 import {sandboxLabels} from './labels.js';
 import {linuxOverheadResources, linuxSandboxResources} from './resources/linux-resources.js';
 import {podCgroupParent} from '../../../resources/pod-cgroup-parent.js';
-import {sandboxSecurityContext} from './security-context.js';
+import {sandboxSecurityContext, type SandboxContext} from './security-context.js';
 
 /** Maximum length of the kernel's host name. */
 const MAX_FQDN_LENGTH = 64;
 
 /**
  * Returns the CRI configuration of a pod's sandbox (kuberuntime generatePodSandboxConfig). The pod must come from
- * toLocalPod or toStaticPod; `userNamespace` is its ID mapping, undefined with host users.
+ * toLocalPod or toStaticPod.
  *
  * @throws PodSandboxConfigError if the pod's fully qualified host name is too long.
  */
@@ -27,7 +26,7 @@ export function generatePodSandboxConfig(
   pod: Pod,
   node: NodeFacts & HostDns,
   attempt: number,
-  userNamespace?: IdMapping,
+  context: SandboxContext = {},
 ): Init<PodSandboxConfig> {
   const ref = podRef(pod);
   return {
@@ -38,7 +37,7 @@ export function generatePodSandboxConfig(
     portMappings: makePortMappings(pod),
     labels: sandboxLabels(pod),
     annotations: pod.metadata.annotations ?? {},
-    linux: linuxConfig(pod, node, userNamespace),
+    linux: linuxConfig(pod, node, context),
   };
 }
 
@@ -56,14 +55,10 @@ function kernelHostname(pod: Pod, node: NodeFacts): string {
 }
 
 /** Returns the Linux part of the configuration (generatePodSandboxLinuxConfig). */
-function linuxConfig(
-  pod: Pod,
-  node: NodeFacts,
-  userNamespace: IdMapping | undefined,
-): Init<LinuxPodSandboxConfig> {
+function linuxConfig(pod: Pod, node: NodeFacts, context: SandboxContext): Init<LinuxPodSandboxConfig> {
   return {
     cgroupParent: podCgroupParent(pod, node.cgroup),
-    securityContext: sandboxSecurityContext(pod, userNamespace),
+    securityContext: sandboxSecurityContext(pod, context),
     sysctls: sysctls(pod.spec.securityContext),
     overhead: linuxOverheadResources(pod, node),
     resources: linuxSandboxResources(pod, node),

@@ -10,7 +10,7 @@ import type {
   LinuxSandboxSecurityContext,
 } from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
-import type {IdMapping} from '../../../contract/pod-filesystem.js';
+import type {IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {formatPod, podRef} from '../../../contract/pod-ref.js';
 import {ContainerConfigError} from './config-errors.js';
 import {namespaceOptions} from './namespaces.js';
@@ -19,12 +19,20 @@ import {apparmorProfiles, seccompProfile} from './security-profiles.js';
 /** Default user of an image: a UID or a name. */
 export type ImageUser = {readonly uid: bigint} | {readonly username: string};
 
+/** What else a sandbox depends on. */
+export interface SandboxContext {
+  /** ID mapping of the pod's user namespace; undefined with host users. */
+  readonly userNamespace?: IdMapping | undefined;
+  readonly volumes?: MountedVolumes | undefined;
+}
+
 /** Returns the security context of a pod's sandbox (generatePodSandboxLinuxConfig). */
 export function sandboxSecurityContext(
   pod: Pod,
-  userNamespace?: IdMapping,
+  {userNamespace, volumes}: SandboxContext = {},
 ): Init<LinuxSandboxSecurityContext> {
   const {runAsUser, runAsGroup, seLinuxOptions, ...context} = pod.spec.securityContext ?? {};
+  const {fsGroup, supplementalGroups = [], supplementalGroupsPolicy} = context;
   return {
     privileged: allContainersOf(pod).some((container) => container.securityContext?.privileged === true),
     seccomp: {profileType: 'RuntimeDefault'},
@@ -32,7 +40,10 @@ export function sandboxSecurityContext(
     runAsGroup: int64(runAsGroup),
     selinuxOptions: seLinuxOptions,
     namespaceOptions: namespaceOptions(pod, userNamespace),
-    ...groups(context),
+    supplementalGroups: [fsGroup ?? [], volumeGroups(context, volumes), supplementalGroups]
+      .flat()
+      .map(BigInt),
+    supplementalGroupsPolicy,
   };
 }
 
@@ -45,6 +56,7 @@ export interface SecurityContextInput {
   readonly userNamespace?: IdMapping | undefined;
   /** Container whose process namespace an ephemeral container joins, unless the pod shares one. */
   readonly targetId?: ContainerId | undefined;
+  readonly volumes?: MountedVolumes | undefined;
   readonly node: Pick<NodeFacts, 'rootDir' | 'seccompDefault' | 'thermalThrottlePaths'>;
 }
 
@@ -57,9 +69,11 @@ export function containerSecurityContext({
   imageUser,
   userNamespace,
   targetId,
+  volumes,
   node,
 }: SecurityContextInput): Init<LinuxContainerSecurityContext> {
   const context = effectiveContext(pod, container);
+  const {fsGroup, supplementalGroups = [], supplementalGroupsPolicy} = pod.spec.securityContext ?? {};
   return {
     capabilities: context.capabilities && {
       addCapabilities: context.capabilities.add,
@@ -72,7 +86,10 @@ export function containerSecurityContext({
     ...user(context, imageUser),
     runAsGroup: int64(context.runAsGroup),
     namespaceOptions: namespaceOptions(pod, userNamespace, targetId),
-    ...groups(pod.spec.securityContext ?? {}),
+    supplementalGroups: [fsGroup ?? [], supplementalGroups, volumeGroups(pod.spec.securityContext, volumes)]
+      .flat()
+      .map(BigInt),
+    supplementalGroupsPolicy,
     ...procPaths(context.procMount, node.thermalThrottlePaths),
     seccomp: seccompProfile(pod, container, node),
     ...apparmorProfiles(pod, container),
@@ -118,17 +135,13 @@ function user(
   return 'uid' in imageUser ? {runAsUser: {value: imageUser.uid}} : {runAsUsername: imageUser.username};
 }
 
-/** Returns the supplemental groups of the pod's processes, fsGroup first. */
-function groups({
-  fsGroup,
-  supplementalGroups = [],
-  supplementalGroupsPolicy,
-}: PodSecurityContext): Pick<
-  Init<LinuxContainerSecurityContext>,
-  'supplementalGroups' | 'supplementalGroupsPolicy'
-> {
-  const all = fsGroup === undefined ? supplementalGroups : [fsGroup, ...supplementalGroups];
-  return {supplementalGroups: all.map(BigInt), supplementalGroupsPolicy};
+/** Returns the groups of volumes that the pod does not have anyway, each once (GetExtraSupplementalGroupsForPod). */
+function volumeGroups(
+  {supplementalGroups = []}: PodSecurityContext = {},
+  volumes: MountedVolumes = new Map(),
+): readonly bigint[] {
+  const groups = new Set([...volumes.values()].flatMap(({groupId}) => groupId ?? []));
+  return [...groups].filter((group) => !supplementalGroups.some((own) => BigInt(own) === group));
 }
 
 function procPaths(

@@ -66,6 +66,8 @@ export interface ResolvedVolume {
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
   readonly keepsLabels: boolean;
+  /** See MountedVolume. */
+  readonly groupId?: bigint | undefined;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
@@ -120,7 +122,13 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
     expansion: expansionOf(claimed),
   };
   const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
-  return withClaimChecks(bound, claimed);
+  return withClaimChecks({...bound, groupId: groupIdOf(metadata.annotations)}, claimed);
+}
+
+/** Returns the group that an annotation gives to processes that use a volume; undefined without a valid one (VolumeGidAnnotationKey). */
+function groupIdOf(annotations: Readonly<Record<string, string>> = {}): bigint | undefined {
+  const group = annotations['pv.beta.kubernetes.io/gid'] ?? '';
+  return /^[+-]?\d{1,18}$/.test(group) ? BigInt(group.replace('+', '')) : undefined;
 }
 
 /** Returns the sizes of a volume that has one, and a claim. */

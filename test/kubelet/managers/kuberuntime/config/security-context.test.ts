@@ -176,6 +176,16 @@ describe('a sandbox', () => {
     });
   });
 
+  test('has the groups of volumes that the pod does not have, in the order of a kubelet', () => {
+    const pod = aPod({securityContext: {fsGroup: 5, supplementalGroups: [6]}});
+    const volume = (groupId?: bigint) => ({hostPath: '/v', readOnly: false, groupId});
+    const volumes = new Map([6n, 7n, undefined, 7n].map((group, index) => [`v${index}`, volume(group)]));
+    const container = aContainer();
+    const input = {pod, container, imageUser: ROOT, node: GOLDEN_NODE, volumes};
+    expect(sandboxSecurityContext(pod, {volumes}).supplementalGroups).toEqual([5n, 7n, 6n]);
+    expect(containerSecurityContext(input).supplementalGroups).toEqual([5n, 6n, 7n]);
+  });
+
   // Proves: SecurityContext.privileged
   test('is privileged if an init container is privileged', () => {
     const initContainers = [aContainer({name: 'init', securityContext: {privileged: true}})];

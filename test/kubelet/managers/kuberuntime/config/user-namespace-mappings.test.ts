@@ -63,7 +63,7 @@ test('the ID mappings are set on the sandbox, the containers and all mounts', ()
   const container = pod.spec.containers[0]!;
   const usernsOptions = {mode: 'POD', uids: [IDS], gids: [IDS]};
 
-  const sandbox = generatePodSandboxConfig(pod, GOLDEN_NODE, 0, IDS);
+  const sandbox = generatePodSandboxConfig(pod, GOLDEN_NODE, 0, {userNamespace: IDS});
   const {linux, mounts} = generateContainerConfig({
     ...NO_REFERENCES,
     pod,

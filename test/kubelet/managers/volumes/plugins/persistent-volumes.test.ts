@@ -3,6 +3,7 @@ import {chmod, chown, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
+import {NO_OBJECTS} from '../../../../../src/kubelet/contract/api-objects.js';
 import {
   systemMounter,
   unmountBelow,
@@ -50,6 +51,20 @@ test.each<[string, PersistentVolumeSpec, boolean, readonly [source: string, opti
   const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/pv');
   expect(mounted).toEqual([[source, path, options]]);
   expect(volumes.get('v')).toEqual({hostPath: path, readOnly, keepsLabels: true});
+});
+
+test.each([
+  ['1234', 1234n],
+  ['-1', -1n],
+  ['staff', undefined],
+  ['', undefined],
+])('the annotation pv.beta.kubernetes.io/gid with the value %j gives the group %s', async (gid, groupId) => {
+  const node = await aNode();
+  const volume = {metadata: {name: 'pv', annotations: {'pv.beta.kubernetes.io/gid': gid}}, spec: {nfs: NFS}};
+  const objects = {...NO_OBJECTS, claimedVolume: () => ({volume, readOnly: false, isOnNode: true})};
+  const host = {...aHost(node, objects), mounter: recordingMounter([])};
+  const {volumes} = await mountVolumes(aClaimPod(), host, signal);
+  expect(volumes.get('v')?.groupId).toBe(groupId);
 });
 
 // Proves: Volume.nfs, NFSVolumeSource.server, NFSVolumeSource.path, NFSVolumeSource.readOnly
