@@ -81,7 +81,10 @@ describe('a selector fails with its expression', () => {
   });
 });
 
-test('an invalid version of a device is an error', () => {
-  const device = {driver: 'd.example.com', attributes: {v: {version: '1.0'}}};
-  expect(() => matches('device.driver == ""', device)).toThrow('attribute v: parse semantic version');
+test.each([
+  ['an invalid version', {version: '1.0'}, /^attribute v: parse semantic version: "1.0" is invalid$/],
+  ['no value', {}, /^attribute v: unsupported attribute value$/],
+])('an attribute with %s is an error of the device, not of the expression', (_title, v, expected) => {
+  const device = {driver: 'd.example.com', attributes: {v}};
+  expect(() => matches('device.driver == ""', device)).toThrow(expected);
 });

@@ -140,7 +140,12 @@ test('a kubelet starts with a damaged file of a claim, and starts no container t
   expect(await cdi(restarted, OTHER)).toHaveLength(1);
   const message = `invalid state of a resource claim in ${JSON.stringify(path)}`;
   await expect(cdi(restarted, WEB)).rejects.toThrow(message);
-  expect(await prepare(restarted, WEB)).toMatchObject({message: expect.stringContaining(message) as string});
+  const resources = {requests: {'example.com/gpu': '1'}};
+  const extended = {...NO_CLAIMS, spec: {containers: [{name: 'main', image: 'i', resources}]}};
+  for (const pod of [WEB, extended])
+    expect(await prepare(restarted, pod)).toMatchObject({
+      message: expect.stringContaining(message) as string,
+    });
   await writeFile(path, text);
   expect(await cdi(restarted, WEB)).toHaveLength(1);
 });
