@@ -130,12 +130,12 @@ test('a shell whose output is more than can be shown is asked to wait, and loses
   const watched = await openPod('shell', {allowed: ['exec']});
   const {page, server} = watched;
   await seeText(page, '.xterm-rows', 'shell of');
-  const line = `${'x'.repeat(78)}\r\n`;
-  for (let count = 0; count < 20; count += 1) server.print(line.repeat(1000));
+  // In one message, however fast the page shows what arrives.
+  server.print(`${'x'.repeat(78)}\r\n`.repeat(10_000));
   server.print('the end');
   await seeText(page, '.xterm-rows', 'the end');
-  await until(() => server.flows.length > 0 && server.flows.length % 2 === 0);
-  expect(server.flows.slice(0, 2)).toEqual([
+  await until(() => server.flows.length > 1);
+  expect(server.flows).toEqual([
     '{"kind":"flow","isPaused":true}',
     '{"kind":"flow","isPaused":false}',
   ]);
