@@ -135,10 +135,7 @@ test('a shell whose output is more than can be shown is asked to wait, and loses
   server.print('the end');
   await seeText(page, '.xterm-rows', 'the end');
   await until(() => server.flows.length > 1);
-  expect(server.flows).toEqual([
-    '{"kind":"flow","isPaused":true}',
-    '{"kind":"flow","isPaused":false}',
-  ]);
+  expect(server.flows).toEqual(['{"kind":"flow","isPaused":true}', '{"kind":"flow","isPaused":false}']);
   expectNoFaults(watched);
 });
 
