@@ -6,6 +6,7 @@ import {SystemError} from '../../../../src/base/errors.js';
 import {containerId} from '../../../../src/cri/index.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
 import {podDir} from '../../../../src/kubelet/contract/node-facts.js';
+import type {MountedVolume} from '../../../../src/kubelet/contract/pod-filesystem.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {failuresOf} from '../../../../src/kubelet/contract/sync-result.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
@@ -121,11 +122,11 @@ test('a bug in the sync does not become a failure of the pod', async () => {
     Object.assign(real, {
       mountVolumes: async () => {
         return {
-          volumes: {
+          volumes: Object.assign(new Map<string, MountedVolume>(), {
             get: () => {
               throw new TypeError('a bug');
             },
-          },
+          }),
           failures: [],
         };
       },
