@@ -36,6 +36,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kubelet/managers/shutdown/shutdown-manager.ts: #handleAnnouncements':
     'waits for an announcement of logind, or for the end of the bus',
   'kubelet/managers/volumes/bind-sub-paths.ts: bindAt': 'ends with the last mount of the path',
+  'kubelet/managers/volumes/plugins/iscsi/attach-iscsi.ts: attach': 'ends after five attempts',
   'kubelet/managers/volumes/mounter.ts: unmountBelow':
     'ends with the last mount, or if one cannot be unmounted',
   'kubelet/pods/history/pod-file-store.ts: appendWhole': 'ends with the bytes to write',

@@ -9,7 +9,7 @@ test('volumes have the names of their plugins, and their claims', () => {
     {name: 'b', persistentVolumeClaim: {claimName: 'claim'}},
     {name: 'c', csi: {driver: 'csi.example.com'}},
     {name: 'd'},
-    {name: 'e', iscsi: {}} as never,
+    {name: 'e', flexVolume: {}} as never,
   ]);
   const options = {node: {rootDir: '/k'}, objects: NO_OBJECTS, isMounted: (name: string) => name === 'a'};
   expect(listVolumes(pod, options)).toEqual([

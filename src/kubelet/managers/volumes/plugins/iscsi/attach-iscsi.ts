@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {pause} from '../../../../../base/async/pause.js';
 import type {Clock} from '../../../../../base/clock.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../../../base/errors.js';
 import {listNames} from '../../../../../base/fs/files.js';
@@ -142,7 +143,7 @@ class Attacher {
     for (let attempt = 1; ; attempt++) {
       const found = await find();
       if (found !== undefined || attempt === attempts) return found;
-      await this.#tools.clock.sleep(1000, this.#signal);
+      await pause(this.#tools.clock, 1000, this.#signal);
     }
   }
 
