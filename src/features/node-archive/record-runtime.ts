@@ -146,7 +146,7 @@ class InfoRecorder {
 
 const LISTS = RECORDED_CALLS.filter((rpc) => !SAMPLED_CALLS.some((sampled) => sampled === rpc));
 
-/** What calls are made on, and what collects the verbose information in their responses. */
+/** Connection for the calls, and collector of the verbose information in their responses. */
 interface Caller {
   readonly connection: Connection;
   readonly infos: InfoRecorder;

@@ -30,7 +30,7 @@ function swapPaths(path: string): SwapPaths {
   };
 }
 
-/** What the recorder tells its guard when nothing is left to do. */
+/** Line that the recorder writes to its guard when nothing is left to put back. */
 const DONE = 'done\n';
 /**
  * Waits for the end of its standard input, which the kernel closes if the recorder is killed, and then does what

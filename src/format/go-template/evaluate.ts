@@ -1,10 +1,10 @@
 import {byKey} from '../../base/compare.js';
 import {goQuote} from '../go-quote.js';
 import {memberOf, type Json, type JsonObject} from '../json.js';
+import {evaluationError, type Located} from './evaluation-error.js';
 import {CallError, type Parameter, type TemplateFunction} from './functions.js';
 import {nodeText, type Branch, type Command, type Node, type Operand, type Pipeline} from './nodes.js';
 import type {ParsedTemplate} from './parser.js';
-import {TemplateError} from '../template-error.js';
 import {MAX_TEXT, TextSink} from './text-sink.js';
 import {
   boxed,
@@ -51,8 +51,6 @@ export function evaluateTemplate(template: ParsedTemplate, data: Json): string {
 /** Marker for the missing value of a preceding pipeline. */
 const NOTHING = Symbol('nothing');
 type Final = Cell | typeof NOTHING;
-
-type Located = Operand | Command | Node;
 
 class Evaluator {
   readonly #template: ParsedTemplate;
@@ -381,15 +379,7 @@ class Evaluator {
   }
 
   #fail(message: string): never {
-    const {name, text} = this.#template;
-    const node = this.#node;
-    if (node === undefined) throw new TemplateError(`template: ${name}: ${message}`);
-    const before = text.slice(0, node.position);
-    const line = before.split('\n').length;
-    const column = Buffer.byteLength(before.slice(before.lastIndexOf('\n') + 1));
-    throw new TemplateError(
-      `template: ${name}:${line}:${column}: executing ${goQuote(this.#name)} at <${nodeText(node)}>: ${message}`,
-    );
+    throw evaluationError(message, {template: this.#template, name: this.#name, node: this.#node});
   }
 }
 

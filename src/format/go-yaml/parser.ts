@@ -24,13 +24,13 @@ const DEEPEST = 200;
 
 const EMPTY = {kind: 'scalar', value: '', tag: '', isPlain: true} as const;
 
-/** What may follow: collections of blocks, and lists that are not indented. */
+/** Position of a node: whether a block collection is allowed there, and a block sequence without indentation. */
 interface Place {
   readonly isBlock: boolean;
   readonly isIndentless: boolean;
 }
 
-/** What may precede a value. */
+/** Properties of a node: its anchor, its tag and the line of its first token. */
 interface Properties {
   readonly line: number;
   readonly anchor: string | undefined;

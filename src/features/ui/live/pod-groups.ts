@@ -1,7 +1,7 @@
 import {podKeyOf, computeTopGroups, type ListedSample, type TopGroup} from '../../top/model/top-item.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
 
-/** What the rows of a pod are computed from. */
+/** State of a pod, on which its rows depend. */
 interface PodState extends Pick<ShownPod, 'pod'> {
   readonly manager: string;
   readonly isStale: boolean;

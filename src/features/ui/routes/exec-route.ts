@@ -17,7 +17,7 @@ import {TerminalInput, TerminalOutput} from './terminal-streams.js';
 const NORMAL_CLOSURE = 1000;
 const MAX_CELLS = 1000;
 
-/** What the route of terminals needs. */
+/** Dependencies of the route of terminals. */
 export interface ExecRouteOptions extends ChangeRouteOptions {
   /** Removes secrets and control characters from a message. */
   readonly safe: (text: string) => string;
@@ -67,7 +67,7 @@ async function serveClient(client: WebSocket, request: UiRequest, options: ExecR
   }
 }
 
-/** How a terminal is opened. */
+/** Options of a terminal. */
 interface TerminalOptions extends Pick<ExecRouteOptions, 'safe' | 'clock'> {
   readonly open: (signal: AbortSignal) => Promise<RemoteSession>;
 }

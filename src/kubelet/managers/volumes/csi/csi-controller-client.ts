@@ -46,9 +46,7 @@ export async function createVolume(
       });
     return {handle: created.volumeId, bytes: created.capacityBytes, attributes: {...created.volumeContext}};
   } catch (error) {
-    signal.throwIfAborted();
-    rethrowUnexpected(error);
-    throw error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
+    throw failureOf(error, secrets, signal);
   } finally {
     controller.close();
   }
@@ -65,9 +63,7 @@ export async function deleteVolume(
   try {
     await controller.deleteVolume({volumeId: handle, secrets}, {signal, timeoutMs: TIMEOUT_MS});
   } catch (error) {
-    signal?.throwIfAborted();
-    rethrowUnexpected(error);
-    throw toCallError(error, Object.values(secrets));
+    throw failureOf(error, secrets, signal);
   } finally {
     controller.close();
   }
@@ -104,9 +100,7 @@ export async function expandVolume(
     );
     return {bytes: expanded.capacityBytes, needsNode: expanded.nodeExpansionRequired};
   } catch (error) {
-    signal.throwIfAborted();
-    rethrowUnexpected(error);
-    throw error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
+    throw failureOf(error, secrets, signal);
   } finally {
     controller.close();
     node.close();
@@ -121,10 +115,15 @@ async function nodeTopology(endpoint: string, signal: AbortSignal) {
     const segments = accessibleTopology?.segments ?? {};
     return Object.keys(segments).length === 0 ? undefined : {segments};
   } catch (error) {
-    signal.throwIfAborted();
-    rethrowUnexpected(error);
-    throw toCallError(error, []);
+    throw failureOf(error, {}, signal);
   } finally {
     node.close();
   }
+}
+
+/** Returns the error of calls of a driver, without the values of secrets. Throws the signal's reason, and errors of this program. */
+function failureOf(error: unknown, secrets: Secrets, signal: AbortSignal | undefined): SystemError {
+  signal?.throwIfAborted();
+  rethrowUnexpected(error);
+  return error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
 }

@@ -20,7 +20,7 @@ export interface VolumeInputs {
 }
 
 /** Kinds that are mounted in the directory of a pod. */
-const MOUNTED: ReadonlySet<string> = new Set(['csi', 'local', 'nfs']);
+const MOUNTED: ReadonlySet<string> = new Set(['csi', 'fc', 'iscsi', 'local', 'nfs']);
 
 /** Returns the volumes of pods in the order of the pods, then those of unknown pods, and those that no pod has. Pure. */
 export function computeVolumes(inputs: VolumeInputs): readonly NodeVolume[] {

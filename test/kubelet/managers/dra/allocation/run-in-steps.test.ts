@@ -9,7 +9,7 @@ function* endless(): Generator<undefined, never, undefined> {
   for (;;) yield undefined;
 }
 
-// eslint-disable-next-line require-yield
+// eslint-disable-next-line require-yield -- work of a single step has nothing to yield
 function* once<T>(work: () => T): Generator<undefined, T, undefined> {
   return work();
 }

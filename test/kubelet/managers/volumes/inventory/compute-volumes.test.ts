@@ -133,6 +133,20 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
   ['a lost directory', {name: 'a', emptyDir: {}}, undefined, {uids: ['u1']}, {state: 'error'}],
   ['NFS without a directory', NFS, undefined, {uids: ['u1']}, {state: 'error'}],
   [
+    'an iSCSI disk without a directory',
+    {name: 'a', iscsi: {targetPortal: 'p', iqn: 'i', lun: 0}},
+    undefined,
+    {uids: ['u1']},
+    {state: 'error'},
+  ],
+  [
+    'a Fibre Channel disk without a directory',
+    {name: 'a', fc: {wwids: ['x']}},
+    undefined,
+    {uids: ['u1']},
+    {state: 'error'},
+  ],
+  [
     'the claim of a provisioned volume without a directory',
     CLAIM,
     undefined,
