@@ -24,6 +24,7 @@ const COMMANDS = {
   pods: {args: () => ['pods'], maxRatio: 2.8, maxProgramRatio: 1.2},
   images: {args: () => ['images'], maxRatio: 2.8, maxProgramRatio: 1.2},
   inspect: {args: (id) => ['inspect', id], maxRatio: 2.8, maxProgramRatio: 1.2},
+  logs: {args: (id) => ['logs', id], maxRatio: 2.8, maxProgramRatio: 1.2},
   'exec --sync': {args: (id) => ['exec', '--sync', id, 'true'], maxRatio: 2.8, maxProgramRatio: 1.2},
   '--help': {args: () => ['--help'], maxRatio: 3, maxProgramRatio: Infinity},
   'ps --help': {args: () => ['ps', '--help'], maxRatio: 3, maxProgramRatio: Infinity},
