@@ -45,14 +45,17 @@ export function preparePods(
   options: PrepareOptions,
 ): readonly PreparedPod[] {
   const {objects = NO_OBJECTS, inCluster = false} = options;
-  refuse(documents, ({pod}) => conflicts(pod, options));
-  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
+  const written = documents.map((document) => ({document, pod: document.pod}));
+  refuse(written, (pod) => conflicts(pod, options));
+  refuse(written, (pod) => unsupportedFields(admitted(pod, options)));
+  // The UID of a static pod is a hash of all its fields, so it is computed once.
+  const complete = documents.map((document) => ({document, pod: prepared(document, options)}));
   // With the node's name as a suffix, the name of a valid Pod may become too long.
-  refuse(documents, (document) => validatePod(prepared(document, options)));
+  refuse(complete, validatePod);
   if (options.static)
     for (const {pod, file} of documents) checkStaticReferences(pod, file, objects, {inCluster});
-  refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
-  return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
+  refuse(complete, checkLogDirectory);
+  return complete.map(({document, pod}) => ({pod, source: document.file}));
 }
 
 function prepared({pod, file, written}: PodDocument, options: PrepareOptions): Pod {
@@ -85,12 +88,10 @@ function checkLogDirectory(pod: Pod): readonly FieldError[] {
 }
 
 function refuse(
-  documents: readonly PodDocument[],
-  faultsOf: (document: PodDocument) => readonly FieldError[],
+  pods: readonly {readonly document: PodDocument; readonly pod: Pod}[],
+  faultsOf: (pod: Pod) => readonly FieldError[],
 ): void {
-  const issues = documents.flatMap((document) =>
-    faultsOf(document).map((error) => document.createIssue(error)),
-  );
+  const issues = pods.flatMap(({document, pod}) => faultsOf(pod).map((error) => document.createIssue(error)));
   // The pods of a workload have the same issues.
   const unique = new Map(issues.map((issue) => [`${issue.file}:${issue.line}:${issue.message}`, issue]));
   if (unique.size > 0) throw new PodValidationError([...unique.values()]);
