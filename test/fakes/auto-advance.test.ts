@@ -44,3 +44,11 @@ test('no time passes while code continues in the next turn of the event loop, ho
   expect(clock.now()).toBe(0);
   await clock.sleep(1000);
 });
+
+test('no time passes while code is loaded on demand', async () => {
+  const clock = new FakeClock();
+  using _ = new AutoAdvance(clock);
+  await import('../../src/kubelet/index.js');
+  expect(clock.now()).toBe(0);
+  await clock.sleep(1000);
+});

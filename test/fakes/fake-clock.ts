@@ -117,8 +117,17 @@ export class FakeClock implements Clock {
 const isWork = (resource: string): boolean =>
   /^(FSReq.*|CloseReq|GetAddrInfoReqWrap|ProcessWrap|\w+Request|Immediate)$/.test(resource);
 
-/** Reports whether this process waits for a file, a program, a key or the next turn of the event loop. */
-export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
+/** The state of vitest, of which a test that runs without it has none. Its functions can only wait for modules. */
+interface VitestWorker {
+  readonly __vitest_worker__?: {readonly resolvingModules: ReadonlySet<string>};
+}
+
+/** Number of modules that vitest is compiling for this process, in another one. */
+const loadingModules = (): number =>
+  (globalThis as VitestWorker).__vitest_worker__?.resolvingModules.size ?? 0;
+
+/** Reports whether this process waits for a file, a program, a key, a module or the next turn of the event loop. */
+export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork) || loadingModules() > 0;
 
 /** Other processes whose work the fake clock waits for. */
 const others = new Set<number>();
