@@ -1,5 +1,4 @@
 import {once} from 'node:events';
-import {request, type ClientRequest} from 'node:http';
 import {isIP, type Socket, type SocketConnectOpts} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {anySignal} from '../../base/async/any-signal.js';
@@ -11,6 +10,7 @@ import {joinHostPort} from '../../base/net/join-host-port.js';
 import type {StreamingAddress} from '../session/streaming-address.js';
 import {StreamingError} from '../session/errors.js';
 import {WriteTolerantSocket} from './write-tolerant-socket.js';
+import {exchangeHeads} from './http-exchange.js';
 import {describeTlsFailure} from './tls-errors.js';
 import type {DialOptions, TlsOptions} from '../session/session.js';
 import {findProxyVariable} from '../../base/net/proxy-variable.js';
@@ -93,51 +93,21 @@ async function untilEvent<S extends Socket>(socket: S, event: string, signal: Ab
 async function tunnel(address: StreamingAddress, proxy: URL, signal: AbortSignal): Promise<Socket> {
   const target = joinHostPort(address);
   const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  const clientRequest = request({
-    host: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: proxy.port === '' ? 80 : proxy.port,
-    method: 'CONNECT',
-    path: target,
-    headers: {
-      host: target,
-      ...(login === ':' ? {} : {'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}`}),
-    },
-    agent: false,
-  });
-  const opened = new Promise<Socket>((resolve, reject) => {
-    clientRequest.once('error', (error) => {
-      reject(new StreamingError(`cannot connect to proxy ${proxy.host}: ${error.message}`, {cause: error}));
-    });
-    clientRequest.once('connect', ({statusCode = 0}, socket: Socket, head: Buffer) => {
-      if (statusCode === 200) {
-        if (head.length > 0) socket.unshift(head);
-        resolve(socket);
-        return;
-      }
-      socket.destroy();
-      reject(new StreamingError(`proxy ${proxy.host} refused the connection to ${target}: ${statusCode}`));
-    });
-    clientRequest.end();
-  });
-  return await abortableRequest(opened, clientRequest, signal);
-}
-
-/**
- * Awaits the result of a request. The signal destroys the request only until then: later the socket has another owner,
- * unlike with the signal option of Node.js requests.
- */
-export async function abortableRequest<T>(
-  opened: Promise<T>,
-  clientRequest: ClientRequest,
-  signal: AbortSignal,
-): Promise<T> {
-  const cancel = (): void => void clientRequest.destroy(signal.reason as Error);
-  signal.addEventListener('abort', cancel, {once: true});
+  const authorization = `Basic ${Buffer.from(login).toString('base64')}`;
+  const headers = {Host: target, ...(login !== ':' && {'Proxy-Authorization': authorization})};
+  const socket = new WriteTolerantSocket();
   try {
-    if (signal.aborted) cancel();
-    return await opened;
-  } finally {
-    signal.removeEventListener('abort', cancel);
+    const host = proxy.hostname.replace(/^\[(.*)\]$/, '$1');
+    await connectDirectly(socket, {host, port: proxy.port === '' ? 80 : Number(proxy.port)}, signal);
+    const {status} = await exchangeHeads(socket, {method: 'CONNECT', target, headers}, signal);
+    if (status === 200) return socket;
+    throw new StreamingError(`proxy ${proxy.host} refused the connection to ${target}: ${status}`);
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    signal.throwIfAborted();
+    throw error instanceof StreamingError
+      ? error
+      : new StreamingError(`cannot connect to proxy ${proxy.host}: ${messageOf(error)}`, {cause: error});
   }
 }
 

@@ -1,13 +1,15 @@
-import {request, type ClientRequest, type IncomingMessage} from 'node:http';
+import type {IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {type StreamingAddress} from '../session/streaming-address.js';
-import {abortableRequest, connectSocket} from './connect-socket.js';
+import {connectSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from '../session/errors.js';
 import {BufferReusingSocket} from './buffer-reusing-socket.js';
+import {exchangeHeads, readBody} from './http-exchange.js';
+import type {ResponseHead} from './http-response.js';
 import {openingError} from './tls-errors.js';
 import type {DialOptions} from '../session/session.js';
 
@@ -19,7 +21,7 @@ const MAX_ERROR_CHARACTERS = 4096;
 /** Socket after the protocol upgrade, and the server's response headers. */
 export interface UpgradedSocket {
   readonly socket: Socket;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: ResponseHead['headers'];
 }
 
 /**
@@ -33,18 +35,14 @@ export async function upgrade(
 ): Promise<UpgradedSocket> {
   const socket = await connectSocket(address, options, () => new BufferReusingSocket());
   using limit = createUpgradeDeadline(address, options.clock);
-  const clientRequest = request({
-    createConnection: () => socket,
-    method: 'POST',
-    path: address.path,
-    headers: {Host: joinHostPort(address), 'Content-Length': '0', ...headers},
-  });
   try {
     using either = anySignal(options.signal, limit.signal);
-    const {signal} = either;
-    return await abortableRequest(upgradeResponse(clientRequest, address, options), clientRequest, signal);
+    return {
+      socket,
+      headers: await upgradedHeaders(socket, {address, headers}, {...options, signal: either.signal}),
+    };
   } catch (error) {
-    socket.destroy();
+    socket.on('error', () => undefined).destroy();
     options.signal.throwIfAborted();
     // An incomplete error response still counts as one.
     if (!(error instanceof UpgradeRefusedError)) limit.signal.throwIfAborted();
@@ -61,26 +59,35 @@ export function createUpgradeDeadline(address: StreamingAddress, clock: Clock): 
   );
 }
 
-async function upgradeResponse(
-  clientRequest: ClientRequest,
-  address: StreamingAddress,
-  {tls}: DialOptions,
-): Promise<UpgradedSocket> {
-  return await new Promise((resolve, reject) => {
-    clientRequest.once('error', (cause) => {
-      const operation = `cannot open a stream at ${joinHostPort(address)}`;
-      reject(openingError(operation, cause, {secure: address.secure, tls}));
-    });
-    clientRequest.once('upgrade', (response, socket: Socket, head: Buffer) => {
-      if (head.length > 0) socket.unshift(head);
-      resolve({socket, headers: response.headers});
-    });
-    clientRequest.once('response', (response) => void readRefusal(response).then(reject, reject));
-    clientRequest.end();
-  });
+interface UpgradeRequest {
+  readonly address: StreamingAddress;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reads an error response. */
+/** Requests the upgrade, and returns the headers of the response. */
+async function upgradedHeaders(
+  socket: Socket,
+  {address, headers}: UpgradeRequest,
+  {signal, tls}: DialOptions,
+): Promise<ResponseHead['headers']> {
+  const host = joinHostPort(address);
+  const request = {
+    method: 'POST',
+    target: address.path,
+    headers: {Host: host, 'Content-Length': '0', ...headers},
+  } as const;
+  try {
+    const head = await exchangeHeads(socket, request, signal);
+    if (head.status === 101) return head.headers;
+    const body = await readBody(socket, head, {maxBytes: MAX_ERROR_CHARACTERS, signal});
+    throw refusal(head.status, head.reason, body.toString());
+  } catch (error) {
+    if (error instanceof UpgradeRefusedError) throw error;
+    throw openingError(`cannot open a stream at ${host}`, error, {secure: address.secure, tls});
+  }
+}
+
+/** Reads an error response of another HTTP client. */
 export async function readRefusal(response: IncomingMessage): Promise<UpgradeRefusedError> {
   let text = '';
   try {
@@ -91,11 +98,14 @@ export async function readRefusal(response: IncomingMessage): Promise<UpgradeRef
   } catch (error) {
     text ||= String(error);
   }
-  const {statusCode = 0, statusMessage = ''} = response;
-  const message = printable(text).slice(0, 200) || printable(statusMessage);
+  return refusal(response.statusCode ?? 0, response.statusMessage ?? '', text);
+}
+
+function refusal(status: number, reason: string, text: string): UpgradeRefusedError {
+  const message = printable(text).slice(0, 200) || printable(reason);
   return new UpgradeRefusedError(
-    statusCode,
-    `the streaming server refused the session: ${statusCode}${message === '' ? '' : `: ${message}`}`,
+    status,
+    `the streaming server refused the session: ${status}${message === '' ? '' : `: ${message}`}`,
   );
 }
 

@@ -30,7 +30,7 @@ export async function dialSpdy(
     },
     options,
   );
-  const chosen = String(headers[VERSION_HEADER] ?? '');
+  const chosen = headers.get(VERSION_HEADER) ?? '';
   if (!protocols.includes(chosen)) {
     socket.destroy();
     throw new StreamingError(`the streaming server chose the protocol "${chosen}", which was not offered`);

@@ -120,6 +120,7 @@ export class SpdyConnection implements FrameHandler, StreamTransport {
       socket.on('data', (chunk: Buffer) => {
         this.#read(chunk);
       });
+      socket.resume();
       return;
     }
     const observer: BufferPressureObserver = {
