@@ -33,8 +33,7 @@ const COMMANDS = {
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(COMMANDS);
-await withRuntime(undefined, async ({container, env: {NODE_EXTRA_CA_CERTS: _, ...env}}) => {
-  // Certificates of this variable are read by Node.js only, and would count against kcri.
+await withRuntime(undefined, async ({container, env}) => {
   for (const node of values.node.split(',')) {
     const rows = chosen.map((name) => ({
       name,
