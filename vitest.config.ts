@@ -58,9 +58,9 @@ const E2E_ON_BINARY = IS_FULL ? '*' : '{binary,exec-terminal,kubelet-streams,top
  */
 const WORKER_FLAGS = ['--interrupt-budget=2640000'];
 
-/** End-to-end tests whose result may depend on the cgroup version and the cgroup driver. */
+/** End-to-end tests whose result may depend on the cgroup version, the cgroup driver, or capabilities that containers lack. */
 const IN_VM = [
-  'test/e2e/pods/{golden,resize,security-and-resources,user-namespaces}.test.ts',
+  'test/e2e/pods/{csi-volumes,golden,resize,security-and-resources,user-namespaces}.test.ts',
   'test/e2e/kubelet/exclusive-cpus.test.ts',
 ];
 
