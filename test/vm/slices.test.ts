@@ -67,7 +67,7 @@ describe.each(newestRuntime)('slices of systemd: $name', (which) => {
 });
 
 describe.each(newestRuntime)('reserved cgroups of systemd: $name', (which) => {
-  const [SYSTEM, KUBE] = ['/kcrisystem.slice', '/kcri.slice/kcri-kube.slice'];
+  const [SYSTEM, KUBE] = ['/kcrisystem.slice', '/kcrikube.slice'];
   let kubelet: KubeletTestbed;
   beforeAll(async () => {
     kubelet = await startKubeletTestbed(which, 'reserved');
