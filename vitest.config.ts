@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 import {BaseSequencer, type TestSpecification} from 'vitest/node';
+import {timeBudget} from './test/base/time-budget.js';
 
 /** Platform of the executables that run on this machine. */
 const TARGET = `linux-${process.arch}`;
@@ -113,9 +114,9 @@ export default defineConfig({
     execArgv: WORKER_FLAGS,
     setupFiles: process.env['KCRI_COVERAGE'] === undefined ? [] : ['scripts/coverage/collect.mjs'],
     // Timeouts only end tests that would never end: no machine may be too slow.
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
-    expect: {poll: {timeout: 300_000}},
+    testTimeout: timeBudget(900_000),
+    hookTimeout: timeBudget(900_000),
+    expect: {poll: {timeout: timeBudget(300_000)}},
     sequence: {sequencer: SlowestFirst},
     // CI lists repeated tests and limits their number (scripts/bootstrap/repeated-tests.mjs): each is a fault to fix, but
     // must not cost the whole run.
