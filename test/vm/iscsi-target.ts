@@ -16,6 +16,7 @@ import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 
 const CONFIG = '/sys/kernel/config/target';
+const DISCOVERY = join(CONFIG, 'iscsi/discovery_auth');
 const SESSIONS = '/sys/class/iscsi_session';
 const DISK_BYTES = 32 * 1024 * 1024;
 
@@ -30,8 +31,8 @@ export interface IscsiTargetOptions {
   /** Numbers of its disks; one disk, 1, by default. */
   readonly luns?: readonly number[];
   readonly portals?: readonly string[];
-  /** What an initiator has to say for a session; nothing by default. */
-  readonly chap?: ChapLogin;
+  /** What an initiator has to say for a session, and for the discovery of any target of this machine; nothing by default. */
+  readonly chap?: Readonly<Record<'session' | 'discovery', ChapLogin>>;
 }
 
 /** A target that the kernel of this machine serves (LIO), whose disks are files without content. */
@@ -69,8 +70,9 @@ export async function startIscsiTarget(
   for (const [attribute, value] of Object.entries(attributes))
     await writeFile(join(group, 'attrib', attribute), String(value));
   if (chap) {
-    await writeFile(join(group, 'auth/userid'), chap.username);
-    await writeFile(join(group, 'auth/password'), chap.password);
+    await setLogin(join(group, 'auth'), chap.session);
+    await setLogin(DISCOVERY, chap.discovery);
+    await writeFile(join(DISCOVERY, 'enforce_discovery_auth'), '1');
   }
   for (const portal of portals) await mkdir(join(group, 'np', portal));
   await writeFile(join(group, 'enable'), '1');
@@ -78,6 +80,7 @@ export async function startIscsiTarget(
     iqn,
     [Symbol.asyncDispose]: async () => {
       await writeFile(join(group, 'enable'), '0');
+      await writeFile(join(DISCOVERY, 'enforce_discovery_auth'), '0');
       for (const portal of portals) await rmdir(join(group, 'np', portal));
       for (const lun of luns) {
         await unlink(join(group, `lun/lun_${lun}/disk`));
@@ -89,6 +92,11 @@ export async function startIscsiTarget(
       await rm(directory, {recursive: true});
     },
   };
+}
+
+async function setLogin(directory: string, {username, password}: ChapLogin): Promise<void> {
+  await writeFile(join(directory, 'userid'), username);
+  await writeFile(join(directory, 'password'), password);
 }
 
 /** Returns the initiator names of this machine's sessions with a target. */

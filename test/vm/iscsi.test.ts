@@ -17,7 +17,6 @@ import {
 
 const NODE = 'iscsi';
 const PORTAL = '127.0.0.1:3260';
-const SECRET = 'correct-horse';
 
 /** Returns a pod whose container has a volume at /data. */
 function aPod(name: string, volume: object, container: ManifestFields = {}): string {
@@ -32,15 +31,17 @@ const aDocument = (kind: string, name: string, content: object): string =>
   JSON.stringify({apiVersion: 'v1', kind, metadata: {name}, ...content});
 const documents = (...all: readonly string[]): string => all.join('\n---\n');
 
-/** Returns a Secret with which an initiator introduces itself for sessions. */
-function aChapSecret(password: string): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {name: 'chap'},
-    type: 'kubernetes.io/iscsi-chap',
-    stringData: {'node.session.auth.username': 'node', 'node.session.auth.password': password},
-  });
+/** Returns a Secret with which an initiator introduces itself for the discovery and for sessions. */
+function aChapSecret(discovery: string, session: string): string {
+  const stringData = Object.fromEntries(
+    Object.entries({'discovery.sendtargets.auth': discovery, 'node.session.auth': session}).flatMap(
+      ([prefix, password]) => [
+        [`${prefix}.username`, 'node'],
+        [`${prefix}.password`, password],
+      ],
+    ),
+  );
+  return aDocument('Secret', 'chap', {type: 'kubernetes.io/iscsi-chap', stringData});
 }
 
 describe.each(newestRuntime)('iSCSI volumes with iscsiadm and the kernel: $name', (which) => {
@@ -141,20 +142,28 @@ describe.each(newestRuntime)('iSCSI volumes with iscsiadm and the kernel: $name'
     await expectNothingLeft(target);
   });
 
-  test('the node introduces itself with the password of the Secret, which no output shows', async () => {
-    const target = await startTarget({chap: {username: 'node', password: SECRET}});
-    const volume = iscsi(target, {chapAuthSession: true, secretRef: {name: 'chap'}});
-    const wrong = 'wrong-battery';
-    const failing = testbed.startSync(documents(aPod('chap', volume), aChapSecret(wrong)));
-    await failing.waitForOutput(/failed to attach disk: exit status 24/);
-    await failing.waitForOutput(/check the Secret of the volume/);
-    failing.kill('SIGINT');
-    const {stdout, stderr} = await failing.exited;
-    expect(stdout + stderr).not.toContain(wrong);
-    await testbed.delete('chap');
-    await expectNothingLeft(target);
+  test('the node introduces itself with the passwords of the Secret, which no output shows', async () => {
+    const [discovery, session] = ['correct-horse', 'battery-staple'];
+    const aLogin = (password: string) => ({username: 'node', password});
+    const target = await startTarget({chap: {discovery: aLogin(discovery), session: aLogin(session)}});
+    const chap = {chapAuthDiscovery: true, chapAuthSession: true, secretRef: {name: 'chap'}};
+    const volume = iscsi(target, chap);
+    const wrong = 'wrong-password';
+    for (const [secret, failure] of [
+      [aChapSecret(wrong, session), /failed to sendtargets to portal 127\.0\.0\.1:3260: exit status 24/],
+      [aChapSecret(discovery, wrong), /failed to attach disk: exit status 24/],
+    ] as const) {
+      const failing = testbed.startSync(documents(aPod('chap', volume), secret));
+      await failing.waitForOutput(failure);
+      await failing.waitForOutput(/check the Secret of the volume/);
+      failing.kill('SIGINT');
+      const {stdout, stderr} = await failing.exited;
+      expect(stdout + stderr).not.toContain(wrong);
+      await testbed.delete('chap');
+      await expectNothingLeft(target);
+    }
 
-    await sync(documents(aPod('chap', volume), aChapSecret(SECRET)));
+    await sync(documents(aPod('chap', volume), aChapSecret(discovery, session)));
     expect(await run('chap', 'touch /data/file && echo writable')).toBe('writable');
     await testbed.delete('chap');
     await expectNothingLeft(target);
