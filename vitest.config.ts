@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 import {BaseSequencer, type TestSpecification} from 'vitest/node';
+import {timeBudget} from './test/base/time-budget.js';
 
 /** Platform of the executables that run on this machine. */
 const TARGET = `linux-${process.arch}`;
@@ -58,9 +59,9 @@ const E2E_ON_BINARY = IS_FULL ? '*' : '{binary,exec-terminal,kubelet-streams,top
  */
 const WORKER_FLAGS = ['--interrupt-budget=2640000'];
 
-/** End-to-end tests whose result may depend on the cgroup version and the cgroup driver. */
+/** End-to-end tests whose result may depend on the cgroup version, the cgroup driver, or capabilities that containers lack. */
 const IN_VM = [
-  'test/e2e/pods/{golden,resize,security-and-resources,user-namespaces}.test.ts',
+  'test/e2e/pods/{csi-volumes,golden,resize,security-and-resources,user-namespaces}.test.ts',
   'test/e2e/kubelet/exclusive-cpus.test.ts',
 ];
 
@@ -113,9 +114,9 @@ export default defineConfig({
     execArgv: WORKER_FLAGS,
     setupFiles: process.env['KCRI_COVERAGE'] === undefined ? [] : ['scripts/coverage/collect.mjs'],
     // Timeouts only end tests that would never end: no machine may be too slow.
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
-    expect: {poll: {timeout: 300_000}},
+    testTimeout: timeBudget(900_000),
+    hookTimeout: timeBudget(900_000),
+    expect: {poll: {timeout: timeBudget(300_000)}},
     sequence: {sequencer: SlowestFirst},
     // CI lists repeated tests and limits their number (scripts/bootstrap/repeated-tests.mjs): each is a fault to fix, but
     // must not cost the whole run.

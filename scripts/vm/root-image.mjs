@@ -28,7 +28,7 @@ const SUITE = 'trixie';
 const PACKAGES = [
   ...['systemd', 'systemd-sysv', 'dbus', 'udev', 'kmod', 'initramfs-tools', 'linux-image-cloud-amd64'],
   ...['iproute2', 'iptables', 'containernetworking-plugins', 'busybox-static', 'docker-registry'],
-  ...['procps', 'e2fsprogs', 'libstdc++6', 'ca-certificates', 'openssl'],
+  ...['procps', 'e2fsprogs', 'open-iscsi', 'libstdc++6', 'ca-certificates', 'openssl'],
 ];
 
 /** Units that the tests do not need; /tmp is on the disk instead of in the memory. */

@@ -1,8 +1,9 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {stallTolerantTimer} from './stall-tolerant-timer.mjs';
+import {timeBudget} from './time-budget.js';
 
 /** Timeout of `until`: long enough for a machine ten times slower, since it only ends tests that would never end. */
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = timeBudget(300_000);
 const SPIN_MS = 50;
 /** Pause after a check as a multiple of its duration: checks that call a runtime or a program use processors too. */
 const PAUSE_FACTOR = 6;

@@ -1,12 +1,13 @@
 import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Node} from '../../src/api/types/v1-node.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {until} from '../base/until.js';
 import {startJoinedNode, type JoinedNode, type JoinedNodeOptions} from '../e2e/harness/joined-node.js';
 import {aContainer, shellCommand} from '../e2e/harness/manifests.js';
+import {containerCgroup, podCgroup} from '../e2e/harness/pod-cgroups.js';
 import {newestRuntime} from '../e2e/harness/runtimes-under-test.js';
 
 const MIB = 1024 * 1024;
@@ -99,6 +100,48 @@ describe.each(newestRuntime)('memory with cgroup v2: $name', (which) => {
     );
     await until(() => pressure() === 'False');
     expect(node.statusOf('small').phase).toBe('Running');
+  });
+
+  test('memory QoS protects requests in every cgroup from the node to the container, and throttles below the limit', async () => {
+    const node = await joinNode('memory-qos', {
+      config: 'featureGates: {MemoryQoS: true}\nmemoryReservationPolicy: TieredReservation\n',
+    });
+    const limits = {cpu: '1', memory: '64Mi'};
+    node.createPod('guaranteed', {containers: [aContainer('main', {resources: {limits}})]});
+    node.createPod('burstable', {
+      containers: [
+        aContainer('main', {
+          // Uses more than the amount from which it is throttled, and less than its limit.
+          command: shellCommand('dd if=/dev/zero of=/dev/null bs=126M count=1; exec sleep 1000000'),
+          resources: {requests: {memory: '64Mi'}, limits: {memory: '128Mi'}},
+        }),
+      ],
+    });
+    await node.untilReady('guaranteed', 'burstable');
+    const {podTestbed} = node.kubelet;
+    const [guaranteed, burstable] = [await podTestbed.pod('guaranteed'), await podTestbed.pod('burstable')];
+    const {cgroupRoot} = podTestbed;
+    const paths = {
+      guaranteed: podCgroup(cgroupRoot, 'guaranteed', guaranteed.uid),
+      burstable: podCgroup(cgroupRoot, 'burstable', burstable.uid),
+    };
+    const read = (path: string, file: string): string =>
+      readFileSync(`/sys/fs/cgroup${path}/${file}`, 'utf8').trim();
+    const request = String(64 * MIB);
+    const inGuaranteed = containerCgroup(paths.guaranteed, guaranteed.containers[0]!.id);
+    expect([inGuaranteed, paths.guaranteed].map((path) => read(path, 'memory.min'))).toEqual([
+      request,
+      request,
+    ]);
+    const inBurstable = containerCgroup(paths.burstable, burstable.containers[0]!.id);
+    expect(
+      [inBurstable, paths.burstable, dirname(paths.burstable)].map((path) => read(path, 'memory.low')),
+    ).toEqual([request, request, request]);
+    expect(read(dirname(paths.guaranteed), 'memory.min')).toBe(String(2 * 64 * MIB));
+    const high = (64 + (128 - 64) * 0.9) * MIB;
+    expect(Number(read(inBurstable, 'memory.high'))).toBe(high - (high % PAGE));
+    await until(() => /^high [1-9]/m.test(read(inBurstable, 'memory.events')));
+    expect(node.statusOf('burstable').phase).toBe('Running');
   });
 
   const hungry = {

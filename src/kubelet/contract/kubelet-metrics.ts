@@ -140,6 +140,11 @@ export interface KubeletMetrics {
   /** Counts memory that a container got of its own, or could not get (memory_manager_pinning_*). */
   memoryPinned(isFailed: boolean): void;
   /**
+   * Sets the memory of Guaranteed and of Burstable pods that the kernel does not reclaim, in bytes (memory_qos_node_memory_min_bytes,
+   * memory_qos_node_memory_low_bytes).
+   */
+  memoryProtected(bytes: {readonly guaranteed: bigint; readonly burstable: bigint}): void;
+  /**
    * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
    * graceful_shutdown_end_time_seconds).
    */
@@ -181,6 +186,7 @@ export const NO_METRICS: KubeletMetrics = {
   topologyAdmitted: () => undefined,
   resourcesAligned: () => undefined,
   memoryPinned: () => undefined,
+  memoryProtected: () => undefined,
   nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,

@@ -3,7 +3,7 @@ import type {Clock} from '../../base/clock.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import type {FileLogger} from '../../base/logger.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
-import {getCgroupRoot} from '../resources/cgroup-root.js';
+import {getCgroupRoot, type CgroupRoot} from '../resources/cgroup-root.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {ReservedCgroup} from '../contract/resources/node-reservations.js';
 import {limitAllPods, limitExistingCgroup} from '../managers/cgroups/pod-cgroup.js';
@@ -72,26 +72,37 @@ export async function releaseNodeAllocatable({
  * Limits the cgroups for which resources are reserved. Rejects with SystemError, after which the kubelet must not start,
  * since its configuration is not in effect.
  */
-export async function enforceReservations({
-  node,
-  record,
-}: Pick<EnforceNodeAllocatableOptions, 'node' | 'record'>): Promise<void> {
+export async function enforceReservations(
+  options: Pick<EnforceNodeAllocatableOptions, 'node' | 'logger' | 'record'>,
+): Promise<void> {
+  const {node, record} = options;
   const root = getCgroupRoot(node);
-  if (root === undefined) return;
-  for (const {kind, path, limits, isCompressible = false} of node.reservations?.cgroups ?? [])
-    try {
-      await limitExistingCgroup(root, path, limits);
-      record({
-        type: 'Normal',
-        reason: ENFORCED,
-        message: `Updated limits on ${kind} reserved cgroup ${path}`,
-      });
-    } catch (cause) {
-      const what = `${TITLES[kind]} Reserved${isCompressible ? ' Compressible' : ''}`;
-      const message = `Failed to enforce ${what} Cgroup Limits on ${JSON.stringify(path)}: ${messageOf(cause)}`;
-      record({type: 'Warning', reason: FAILED, message});
-      throw new SystemError(message, {cause, hint: HINTS[kind]});
-    }
+  const cgroups = node.reservations?.cgroups ?? [];
+  if (root === undefined || cgroups.length === 0) return;
+  try {
+    // With cgroup v2, that of all pods makes the node's controllers available to those beside it.
+    await ensureSharedCgroups(root, qosCgroups(node.cgroup));
+    for (const cgroup of cgroups) await enforceReservation(root, cgroup, record);
+  } catch (error) {
+    await releaseNodeAllocatable(options);
+    throw error;
+  }
+}
+
+async function enforceReservation(
+  root: CgroupRoot,
+  {kind, path, limits, isCompressible = false}: ReservedCgroup,
+  record: EnforceNodeAllocatableOptions['record'],
+): Promise<void> {
+  try {
+    await limitExistingCgroup(root, path, limits);
+    record({type: 'Normal', reason: ENFORCED, message: `Updated limits on ${kind} reserved cgroup ${path}`});
+  } catch (cause) {
+    const what = `${TITLES[kind]} Reserved${isCompressible ? ' Compressible' : ''}`;
+    const message = `Failed to enforce ${what} Cgroup Limits on ${JSON.stringify(path)}: ${messageOf(cause)}`;
+    record({type: 'Warning', reason: FAILED, message});
+    throw new SystemError(message, {cause, hint: HINTS[kind]});
+  }
 }
 
 const TITLES: Readonly<Record<ReservedCgroup['kind'], string>> = {system: 'System', kube: 'Kube'};

@@ -46,6 +46,22 @@ export function podsCgroup(cgroup: CgroupFacts): string {
   return pathOf([], cgroup);
 }
 
+/**
+ * Returns the names of a cgroup, topmost first, that a setting such as systemReservedCgroup names by its path. With slices only the
+ * last name counts, in which `kube-reserved.slice` and `/kube-reserved` are the same (cgroupCommon CgroupName).
+ */
+export function namesOfCgroup(path: string, hasSlices: boolean): readonly string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  if (!hasSlices) return names;
+  const slice = (names.at(-1) ?? '').replace(/\.slice$/, '');
+  return slice.split('-').map((name) => name.replaceAll('_', '-'));
+}
+
+/** Returns the path of the cgroup with these names (cgroupCommon Name). */
+export function pathOfCgroup(names: readonly string[], hasSlices: boolean): string {
+  return hasSlices ? slicePath(names) : `/${names.join('/')}`;
+}
+
 function cgroupName(uid: PodUid, qosParents: readonly string[], cgroup: CgroupFacts): string {
   return pathOf([...qosParents, `pod${uid}`], cgroup);
 }
@@ -53,7 +69,7 @@ function cgroupName(uid: PodUid, qosParents: readonly string[], cgroup: CgroupFa
 /** Returns the path of a cgroup below that of all pods. */
 function pathOf(below: readonly string[], {driver, root}: CgroupFacts): string {
   const names = [...root.split('/').filter((name) => name !== ''), 'kubepods', ...below];
-  return driver === 'systemd' ? slicePath(names) : `/${names.join('/')}`;
+  return pathOfCgroup(names, driver === 'systemd');
 }
 
 /** Returns the path of a slice. Dashes in names are escaped, because systemd nests slices at dashes. */

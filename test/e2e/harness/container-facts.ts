@@ -4,7 +4,7 @@ import {containerId, podSandboxId, type ContainerId, type PodSandboxId} from '..
 import type {ComparableCall} from '../../../src/recording/canonical/canonical-calls.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {shellCommand} from './manifests.js';
-import {containerCgroup} from './pod-cgroups.js';
+import {containerCgroup, HAS_SLICES} from './pod-cgroups.js';
 
 /** Bounding set that containerd sets for a container that requests no capabilities. */
 const DEFAULT_CAPABILITIES = '00000000a80425fb';
@@ -20,6 +20,7 @@ interface ContainerRequest {
     readonly resources: {
       readonly cpu_shares?: string;
       readonly cpu_quota?: string;
+      readonly cpu_period?: string;
       readonly memory_limit_in_bytes?: string;
       readonly oom_score_adj?: string;
     };
@@ -101,6 +102,12 @@ interface InspectedContainer extends CreatedContainer {
 /** Returns the requested value of a property, and the value found in the container. */
 type Fact = (container: InspectedContainer) => readonly [requested: unknown, found: unknown];
 
+/** Returns a CPU quota in whole percents of a CPU: with slices, systemd may write it again after the runtime did. */
+function asSystemdWrites(quota: string, period: string): string {
+  const percent = Number(period) / 100;
+  return HAS_SLICES ? String(Math.ceil(Number(quota) / percent) * percent) : quota;
+}
+
 /** Properties that are visible inside a container. Two files are the same if device and inode are equal. */
 const FACTS: Readonly<Record<string, Fact>> = {
   user: ({request, report}) => [
@@ -125,8 +132,9 @@ const FACTS: Readonly<Record<string, Fact>> = {
     return [limit, limit && report.section('memory')];
   },
   cpuQuota: ({request: {linux}, report}) => {
-    const {cpu_quota: quota} = linux.resources;
-    return [quota, quota && report.section('quota').split(' ')[0]];
+    const {cpu_quota: quota, cpu_period: period = '100000'} = linux.resources;
+    const found = report.section('quota').split(' ')[0] ?? '';
+    return [quota && asSystemdWrites(quota, period), quota && asSystemdWrites(found, period)];
   },
   // With cgroup v2 the runtime converts shares to weights.
   cpuShares: ({request, report}) => [

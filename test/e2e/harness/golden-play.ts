@@ -12,6 +12,7 @@ import {
   type CanonicalLine,
   type ComparableCall,
 } from '../../../src/recording/canonical/canonical-calls.js';
+import {timeBudget} from '../../base/time-budget.js';
 import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
 import {withoutSlices} from './pod-cgroups.js';
 import type {PodTestbed} from './pod-testbed.js';
@@ -24,7 +25,7 @@ const BLOCK_DEVICE = '/dev/vda';
 const LOCAL_BLOCK_MAJOR = '240';
 const NODE_IP = '192.0.2.2';
 /** Shorter than the time limit of a test (vitest.config.ts), whose error would not say what was waited for. */
-const TIMEOUT_MS = 850_000;
+const TIMEOUT_MS = timeBudget(850_000);
 const POLL_INTERVAL_MS = 50;
 /** Flags for a pod that keeps running: the sync is interrupted when the manifest is removed. */
 const NO_TIMEOUT = ['--wait', 'complete', '--timeout', '1h'];

@@ -8,11 +8,15 @@ import {
   type PodSandbox,
   type PodSandboxId,
 } from '../../../src/cri/index.js';
+import {timeBudget} from '../../base/time-budget.js';
 import {listCgroupsAt} from './leftovers.js';
 import {listPodCgroups, removeCgroupRoot} from './pod-cgroups.js';
 import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
 import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
+
+/** Time limit of a command in a container: with little CPU time, it is slow to start. */
+const EXEC_SECONDS = BigInt(timeBudget(60));
 
 /** Sandboxes and containers of one pod in the runtime, newest first. */
 export interface RunningPodState {
@@ -107,7 +111,11 @@ export async function startPodTestbed(
       return namespaces.find(({type}) => type === 'network')?.path ?? '';
     },
     exec: async (containerId, ...cmd) => {
-      const {stdout, stderr, exitCode} = await connection.runtime.execSync({containerId, cmd, timeout: 10n});
+      const {stdout, stderr, exitCode} = await connection.runtime.execSync({
+        containerId,
+        cmd,
+        timeout: EXEC_SECONDS,
+      });
       if (exitCode !== 0) throw new Error(`${cmd.join(' ')}: ${exitCode}: ${String(Buffer.from(stderr))}`);
       return Buffer.from(stdout).toString().trim();
     },

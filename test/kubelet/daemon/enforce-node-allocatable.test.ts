@@ -67,12 +67,12 @@ test('a reserved cgroup gets its limits, and a missing one keeps the kubelet fro
   const events: NodeEvent[] = [];
   const record = (event: NodeEvent): void => void events.push(event);
   const message = `Failed to enforce System Reserved Cgroup Limits on "/system": cgroup ["system"] has some missing paths: ${node.cgroupMount}/memory/system`;
-  await expect(enforceReservations({node, record})).rejects.toThrow(message);
+  await expect(enforceReservations({node, logger, record})).rejects.toThrow(message);
   expect(events).toEqual([{type: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message}]);
   const directory = join(node.cgroupMount!, 'memory/system');
   await mkdir(directory);
   await writeFile(join(directory, 'memory.limit_in_bytes'), '');
-  await enforceReservations({node, record});
+  await enforceReservations({node, logger, record});
   expect(await readFile(join(directory, 'memory.limit_in_bytes'), 'utf8')).toBe('1024');
   expect(events[1]).toEqual({
     type: 'Normal',
@@ -88,7 +88,7 @@ test('with cgroup v2 a reserved cgroup needs the controllers of the node', async
   const mount = node.cgroupMount!;
   const v2 = {...node, cgroup: {...node.cgroup, version: 2 as const}};
   const enforce = async () => {
-    await enforceReservations({node: v2, record: () => undefined});
+    await enforceReservations({node: v2, logger, record: () => undefined});
   };
   await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory');
   const prefix = 'Failed to enforce Kube Reserved Compressible Cgroup Limits on "/kube/let": ';
@@ -103,6 +103,42 @@ test('with cgroup v2 a reserved cgroup needs the controllers of the node', async
   await writeFile(join(mount, 'kube/let/cgroup.controllers'), 'cpu memory pids');
   await enforce();
   expect(await readFile(join(mount, 'kube/let/cpu.weight'), 'utf8')).toBe('20');
+});
+
+test.each(['/system', '/system.slice', 'system.slice'])(
+  'with slices, the reserved cgroup %s is a slice of systemd, to which controllers are available before it is limited',
+  async (path) => {
+    const mount = await temporaryDirectory();
+    await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory hugetlb');
+    await writeFile(join(mount, 'cgroup.subtree_control'), 'cpu memory');
+    await mkdir(join(mount, 'system.slice'));
+    await writeFile(join(mount, 'system.slice/cgroup.controllers'), 'cpu memory hugetlb');
+    const systemd = await startSystemdForTest({mount});
+    const events: NodeEvent[] = [];
+    const node = {
+      ...(await aNode([{kind: 'system', path, limits: {memoryBytes: 1024n}}])),
+      ...{cgroupMount: mount, cgroup: {version: 2, driver: 'systemd', root: '', swapAccounting: false}},
+    } satisfies NodeFacts;
+    await enforceReservations({node, logger, record: (event) => void events.push(event)});
+    expect(await readFile(join(mount, 'cgroup.subtree_control'), 'utf8')).toBe('+hugetlb');
+    expect(systemd.log.at(-1)).toBe('SetUnitProperties system.slice MemoryMax=1024');
+    expect(events.map(({message}) => message)).toEqual([`Updated limits on system reserved cgroup ${path}`]);
+  },
+);
+
+test('with slices, dashes in the name of a reserved cgroup nest it; without it, nothing is left of the start', async () => {
+  const mount = await temporaryDirectory();
+  await writeFile(join(mount, 'cgroup.controllers'), 'cpu');
+  await writeFile(join(mount, 'cgroup.subtree_control'), 'cpu');
+  await startSystemdForTest({mount});
+  const node = {
+    ...(await aNode([{kind: 'kube', path: '/kube-reserved.slice', limits: {}}])),
+    ...{cgroupMount: mount, cgroup: {version: 2, driver: 'systemd', root: '', swapAccounting: false}},
+  } satisfies NodeFacts;
+  await expect(enforceReservations({node, logger, record: () => undefined})).rejects.toThrow(
+    `cgroup ["kube" "reserved"]: open ${mount}/kube.slice/kube-reserved.slice/cgroup.controllers: no such file`,
+  );
+  expect((await readdir(mount)).filter((name) => name.endsWith('.slice'))).toEqual([]);
 });
 
 describe.each([

@@ -7,7 +7,7 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
-import {parseQosReserved} from '../../resources/qos-reserved.js';
+import {parseQosReserved} from '../../resources/qos-memory.js';
 import {
   between,
   honored,

@@ -11,12 +11,10 @@ const LOOKED_AT: readonly string[] = ['cpuacct', 'cpuset', 'systemd'];
 /** Returns what a cgroup lacks to be limited, in the kubelet's words; undefined if it can be (cgroup managers' Validate). */
 export async function findMissing(
   version: 1 | 2,
-  path: string,
+  {names, path}: {readonly names: readonly string[]; readonly path: string},
   hierarchies: readonly Hierarchy[],
 ): Promise<string | undefined> {
-  const name = `cgroup [${splitPath(path)
-    .map((part) => JSON.stringify(part))
-    .join(' ')}]`;
+  const name = `cgroup [${names.map((part) => JSON.stringify(part)).join(' ')}]`;
   if (version === 2) return await findMissingControllers(name, path, hierarchies);
   const paths = hierarchies
     .filter((hierarchy) => !hierarchy.isOptional || LOOKED_AT.includes(basename(hierarchy.path)))
@@ -41,8 +39,4 @@ async function findMissingControllers(
     if (!isSystemCallError(error)) throw error;
     return `could not read controllers for ${name}: ${formatPathError('open', file, error)}`;
   }
-}
-
-function splitPath(path: string): readonly string[] {
-  return path.split('/').filter((part) => part !== '');
 }

@@ -3,6 +3,7 @@ import {SystemError} from '../../../base/errors.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {cpuWeightToCpuShares} from '../../resources/cpu-shares.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
+import {namesOfCgroup, pathOfCgroup} from '../../resources/pod-cgroup-parent.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {
   cgroupValues,
@@ -134,20 +135,23 @@ async function hasLimits(
   return true;
 }
 
-/** Sets limits of a cgroup that must exist (enforceExistingCgroup). Rejects with SystemError. */
+/** Sets limits of the cgroup that a setting names, which must exist (enforceExistingCgroup). Rejects with SystemError. */
 export async function limitExistingCgroup(
   cgroupRoot: CgroupRoot,
-  path: string,
+  setting: string,
   limits: Partial<CgroupLimits>,
 ): Promise<void> {
+  const {version, hasSlices = false} = cgroupRoot;
+  const names = namesOfCgroup(setting, hasSlices);
+  const path = pathOfCgroup(names, hasSlices);
   const all = await listHierarchies(cgroupRoot);
-  const problem = await findMissing(cgroupRoot.version, path, all);
+  const problem = await findMissing(version, {names, path}, all);
   if (problem !== undefined)
     throw new SystemError(problem, {
       hint: 'create it before the kubelet starts, for example as a slice of systemd',
     });
   for (const hierarchy of all.filter(({isOptional}) => !isOptional))
-    await writeLimits(hierarchy, path, cgroupValues(cgroupRoot.version, limits));
+    await writeLimits(hierarchy, path, cgroupValues(version, limits));
 }
 
 async function createInHierarchy(

@@ -20,6 +20,7 @@ import {HealthMetrics} from './health-metrics.js';
 import {HttpMetrics} from './http-metrics.js';
 import {ImageMetrics} from './image-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
+import {MemoryQosMetrics} from './memory-qos-metrics.js';
 import {NodeOperationMetrics} from './node-operation-metrics.js';
 import {NumaMetrics} from './numa-metrics.js';
 import {PlegMetrics} from './pleg-metrics.js';
@@ -43,6 +44,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #plugins = new PluginMetrics();
   readonly #dra = new DraMetrics();
   readonly #numa = new NumaMetrics();
+  readonly #memoryQos = new MemoryQosMetrics();
   readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
     name: 'kubelet_node_name',
@@ -248,6 +250,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#numa.memoryPinned(isFailed);
   }
 
+  memoryProtected(bytes: Parameters<KubeletMetrics['memoryProtected']>[0]): void {
+    this.#memoryQos.setProtected(bytes);
+  }
+
   podRemoved({uid, name, namespace}: ProbeMeasurement['pod']): void {
     this.#probes.deleteMatching(({pod_uid: other}) => other === uid);
     this.#probeDuration.deleteMatching(
@@ -291,6 +297,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#plugins.families(),
       ...this.#dra.families(),
       ...this.#numa.families(),
+      ...this.#memoryQos.families(),
       ...this.#connections.families(),
       ...this.http.families(),
       ...(await collectProcessMetrics()),

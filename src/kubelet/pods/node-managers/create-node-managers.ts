@@ -1,7 +1,7 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {createProcessCgroups} from '../../managers/cgroups/process-cgroups.js';
-import {createQosReserve} from '../../managers/cgroups/qos-reserve.js';
+import {createQosMemory} from '../../managers/cgroups/qos-memory.js';
 import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
 import {createDraManager} from '../../managers/dra/dra-node-manager.js';
@@ -26,7 +26,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createPodResourcesManager,
   createCsiManager,
   createPluginWatcher,
-  createQosReserve,
+  createQosMemory,
   (node) => createProcessCgroups(node),
   (node) => createShutdownManager(node),
 ];

@@ -192,6 +192,16 @@ describe('kubelet metrics', () => {
     expect(valueOf(samples, 'kubelet_memory_manager_pinning_errors_total')).toBe(1);
   });
 
+  test('tell how much memory is protected, with memory QoS only', async () => {
+    const names = ['min', 'low'].map((kind) => `kubelet_memory_qos_node_memory_${kind}_bytes`);
+    const off = await samplesOf(() => undefined);
+    expect(off.filter(({name}) => names.includes(name))).toEqual([]);
+    const samples = await samplesOf((registry) => {
+      registry.memoryProtected({guaranteed: 2n, burstable: 1n});
+    });
+    expect(names.map((name) => valueOf(samples, name))).toEqual([2, 1]);
+  });
+
   test('count runtime operations under the names of the kubelet', async () => {
     const connections = new ConnectionMetrics(clock);
     const {observer} = connections.operations;

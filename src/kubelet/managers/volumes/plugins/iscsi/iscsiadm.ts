@@ -49,9 +49,12 @@ function withoutSecret(output: string, secret = ''): string {
   return secret === '' ? output : output.replaceAll(secret, '********');
 }
 
+const NOT_REACHED = 'check that the portal can be reached from the node';
 const HINTS: Readonly<Record<number, string>> = {
-  4: 'check that the portal can be reached from the node',
-  8: 'check that the portal can be reached from the node',
+  4: NOT_REACHED,
+  8: NOT_REACHED,
+  // A discovery at a portal that refuses connections ends so, too.
+  11: NOT_REACHED,
   12: 'load the kernel module iscsi_tcp, and check the name of the interface with: iscsiadm -m iface',
   18: 'start the daemon iscsid',
   20: 'start the daemon iscsid',

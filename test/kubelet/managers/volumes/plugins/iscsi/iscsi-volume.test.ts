@@ -197,6 +197,17 @@ describe.skipIf(!hasLoopDevices)('a filesystem on an iSCSI disk (needs root)', (
     expect(await node.mounts()).toEqual([]);
   });
 
+  test.each([
+    [11, 'check that the portal can be reached from the node'],
+    [24, 'check the Secret of the volume, and the initiator names that the target allows'],
+    [7, 'look with "journalctl -u iscsid" for the cause'],
+  ])('whose discovery fails with the exit status %i has the hint: %s', async (status, hint) => {
+    const node = await anIscsiNode({}, {}, async (each, program, args) =>
+      args.includes('--discover') ? status : await iscsiadm(each, program, args),
+    );
+    await expect(mountVolumes(aClaimPod(), node.host, signal)).rejects.toMatchObject({hint});
+  });
+
   test('is not attached if the link to it leads elsewhere', async () => {
     const node = await anIscsiNode({}, {}, async (each, ...call) => {
       const answer = await iscsiadm(each, ...call);

@@ -26,6 +26,21 @@ function parsePercentage(text: string): bigint {
   return percent;
 }
 
+/** Memory that the active pods of a QoS class request, in bytes. */
+export interface QosMemoryRequests {
+  readonly guaranteed: bigint;
+  readonly burstable: bigint;
+}
+
+/** Returns what the pods of the QoS classes request (getQoSMemoryRequests). */
+export function qosMemoryRequests(pods: readonly Pod[]): QosMemoryRequests {
+  const requestsOf = (qosClass: string): bigint =>
+    pods
+      .filter((pod) => computePodQosClass(pod) === qosClass)
+      .reduce((sum, pod) => sum + memoryBytes(podRequests(pod)), 0n);
+  return {guaranteed: requestsOf('Guaranteed'), burstable: requestsOf('Burstable')};
+}
+
 /** Most memory in bytes that the pods of each lower QoS class can use. */
 export interface QosMemoryLimits {
   readonly burstable: bigint;
@@ -39,14 +54,8 @@ export interface QosMemoryLimits {
 export function qosMemoryLimits(
   percent: bigint,
   allocatableBytes: bigint,
-  pods: readonly Pod[],
+  requests: QosMemoryRequests,
 ): QosMemoryLimits {
-  const reserved = (qosClass: string): bigint =>
-    (pods
-      .filter((pod) => computePodQosClass(pod) === qosClass)
-      .reduce((sum, pod) => sum + memoryBytes(podRequests(pod)), 0n) *
-      percent) /
-    100n;
-  const burstable = allocatableBytes - reserved('Guaranteed');
-  return {burstable, besteffort: burstable - reserved('Burstable')};
+  const burstable = allocatableBytes - (requests.guaranteed * percent) / 100n;
+  return {burstable, besteffort: burstable - (requests.burstable * percent) / 100n};
 }

@@ -4,9 +4,11 @@ import {mkdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import type {NodeManager, NodeManagerServices} from '../../../../src/kubelet/contract/node-manager.js';
-import {createQosReserve} from '../../../../src/kubelet/managers/cgroups/qos-reserve.js';
+import {DEFAULT_CONTAINER_POLICY} from '../../../../src/kubelet/contract/resources/container-policy.js';
+import {createQosMemory} from '../../../../src/kubelet/managers/cgroups/qos-memory.js';
 import {
   ensureSharedCgroups,
   removeSharedCgroups,
@@ -34,6 +36,8 @@ interface Reserve {
   readonly manager: NodeManager;
   readonly node: NodeFacts;
   readonly errors: string[];
+  /** Values of the metrics of memory QoS. */
+  readonly protectedBytes: unknown[];
 }
 
 /** Starts the manager of a node with 1000 MiB of memory and the cgroups of QoS classes. */
@@ -49,10 +53,12 @@ async function startReserve(changes: Partial<NodeFacts>, pods: readonly Pod[]): 
     info: () => undefined,
     error: (error, message) => void errors.push(`${message}: ${String(error)}`),
   });
-  const manager = createQosReserve(node) ?? expect.fail();
-  const services: Partial<NodeManagerServices> = {activePods: () => pods, logger};
+  const manager = createQosMemory(node) ?? expect.fail();
+  const protectedBytes: unknown[] = [];
+  const metrics = {...NO_METRICS, memoryProtected: (bytes: unknown) => void protectedBytes.push(bytes)};
+  const services: Partial<NodeManagerServices> = {activePods: () => pods, logger, metrics};
   await manager.start?.(services as NodeManagerServices, signal);
-  return {manager, node, errors};
+  return {manager, node, errors, protectedBytes};
 }
 
 async function aTree(version: 1 | 2): Promise<string> {
@@ -117,10 +123,62 @@ test('with slices, systemd keeps the limits', async () => {
   ]);
 });
 
+describe('memory QoS', () => {
+  const burstable = aPod({
+    containers: [{name: 'main', image: 'x', resources: {requests: {memory: '20Mi'}}}],
+  });
+  const policy = (protectsRequests: boolean): Partial<NodeFacts> => ({
+    qosReservedMemoryPercent: undefined,
+    containerPolicy: {...DEFAULT_CONTAINER_POLICY, memoryQos: {protectsRequests, throttlingFactor: 0.9}},
+  });
+
+  test.each([
+    [true, String(120n * MIB), String(20n * MIB)],
+    [false, '0', '0'],
+  ])(
+    'the cgroups of all pods and of Burstable ones protect what pods request: %s',
+    async (isTiered, min, low) => {
+      const cgroupMount = await aTree(2);
+      const cgroup = facts(2, 'cgroupfs');
+      const {manager, protectedBytes} = await startReserve({cgroupMount, cgroup, ...policy(isTiered)}, [
+        guaranteed,
+        burstable,
+      ]);
+      await manager.reconcile?.run(signal);
+      const read = async (path: string) => readFile(join(cgroupMount, 'kubepods', path), 'utf8');
+      expect(await read('memory.min')).toBe(min);
+      expect(await read('burstable/memory.low')).toBe(low);
+      expect(existsSync(join(cgroupMount, 'kubepods/besteffort/memory.low'))).toBe(false);
+      expect(protectedBytes).toEqual([
+        isTiered ? {guaranteed: 100n * MIB, burstable: 20n * MIB} : {guaranteed: 0n, burstable: 0n},
+      ]);
+    },
+  );
+
+  test('with slices, systemd keeps the protection beside the limits of qosReserved', async () => {
+    const cgroupMount = await aTree(2);
+    const systemd = await startSystemdForTest({mount: cgroupMount});
+    const node = {cgroupMount, cgroup: facts(2, 'systemd'), ...policy(true), qosReservedMemoryPercent: 50n};
+    const {manager} = await startReserve(node, [guaranteed, burstable]);
+    await manager.reconcile?.run(signal);
+    expect(systemd.log.slice(-4)).toEqual([
+      `SetUnitProperties kubepods-burstable.slice MemoryMax=${950n * MIB}`,
+      `SetUnitProperties kubepods-besteffort.slice MemoryMax=${940n * MIB}`,
+      `SetUnitProperties kubepods.slice MemoryMin=${120n * MIB}`,
+      `SetUnitProperties kubepods-burstable.slice MemoryLow=${20n * MIB}`,
+    ]);
+  });
+
+  test('there is none on cgroup v1', async () => {
+    const node = {...GOLDEN_NODE, cgroupMount: await aTree(1), cgroup: facts(1, 'cgroupfs'), ...policy(true)};
+    expect(createQosMemory(node)).toBeUndefined();
+  });
+});
+
 test('without the setting, and without memory for pods, there is no manager', async () => {
   const node = {...GOLDEN_NODE, cgroupMount: await aTree(2), reservations: undefined};
-  expect(createQosReserve(node)).toBeUndefined();
-  expect(createQosReserve({...node, qosReservedMemoryPercent: 50n, memoryBytes: 0n})).toBeUndefined();
+  expect(createQosMemory(node)).toBeUndefined();
+  expect(createQosMemory({...node, qosReservedMemoryPercent: 50n, memoryBytes: 0n})).toBeUndefined();
 });
 
 const MEMORY_V1 = '/sys/fs/cgroup/memory';

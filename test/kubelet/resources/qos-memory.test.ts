@@ -1,5 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {parseQosReserved, qosMemoryLimits} from '../../../src/kubelet/resources/qos-reserved.js';
+import {
+  parseQosReserved,
+  qosMemoryLimits,
+  qosMemoryRequests,
+} from '../../../src/kubelet/resources/qos-memory.js';
 import {aPod} from '../../fakes/a-pod.js';
 
 const aPodOf = (name: string, resources: object) =>
@@ -46,7 +50,7 @@ describe('memory of the lower QoS classes', () => {
     ['nothing', 0n, [guaranteed('300')], [1000n, 1000n]],
     ['pods without requests', 100n, [aPodOf('e', {})], [1000n, 1000n]],
   ])('%s', (_what, percent, pods, expected) => {
-    const {burstable: forBurstable, besteffort} = qosMemoryLimits(percent, 1000n, pods);
+    const {burstable: forBurstable, besteffort} = qosMemoryLimits(percent, 1000n, qosMemoryRequests(pods));
     expect([forBurstable, besteffort]).toEqual(expected);
   });
 });
