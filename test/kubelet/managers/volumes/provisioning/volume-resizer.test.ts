@@ -180,7 +180,7 @@ test('a volume that its driver cannot enlarge is used as it is, and asked for ag
 
 /** A driver that does not answer until it is told to. */
 function aHangingDriver() {
-  let answer = (_expanded: ExpandedCsiVolume): void => undefined;
+  let answer: (expanded: ExpandedCsiVolume) => void = () => undefined;
   const hanging = new Promise<ExpandedCsiVolume>((resolve) => {
     answer = resolve;
   });
