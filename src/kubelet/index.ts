@@ -42,6 +42,10 @@ export type {WaitFor} from './foreground/evaluate-wait.js';
 export {LocalServices, withLocalServices} from './managers/network/local-services.js';
 export {measureStorage} from './managers/volumes/measure-storage.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
+export {
+  ProvisionedVolumeStore,
+  type ProvisionedVolume,
+} from './managers/volumes/provisioning/provisioned-volume-store.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
 export {FIELD_RULES, type FieldRule} from './pods/field-support/field-rules.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';

@@ -1,4 +1,4 @@
-import {readdir, rm, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../src/cli/process/interrupt.js';
@@ -65,6 +65,65 @@ describe('delete accepts', () => {
     const {stdout} = await testbed.run(['delete', 'a', 'default/a', 'b']);
     expect(stdout).toBe('pod "default/a" deleted\npod "default/b" deleted\n');
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
+  });
+});
+
+describe('delete --volumes of a claim whose driver needs a Secret to delete its volume', () => {
+  const SECRET =
+    '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys", "namespace": "storage"}}';
+  const volume = {
+    ...{version: 1, name: 'pvc-1', claim: 'default/data', manager: 'sync', state: 'Bound'},
+    ...{request: {driver: 'csi.test', secret: {namespace: 'storage', name: 'keys'}}, reclaimPolicy: 'Delete'},
+    volume: {metadata: {name: 'pvc-1'}, spec: {csi: {driver: 'csi.test', volumeHandle: 'h'}}},
+  };
+  const withClaim = (name: string, claimName: string): string =>
+    aManifest({name, volumes: [{name: 'data', persistentVolumeClaim: {claimName}}]});
+
+  async function withVolume(fields: object = {}): Promise<CommandTestbed> {
+    const testbed = await createTestbed();
+    await syncPods(testbed, withClaim('web', 'data'), withClaim('other', 'logs'));
+    await mkdir(join(testbed.rootDir, 'kcri/volumes'), {recursive: true});
+    await writeFile(join(testbed.rootDir, 'kcri/volumes/pvc-1.json'), JSON.stringify({...volume, ...fields}));
+    return testbed;
+  }
+
+  test('deletes nothing of the pod without the Secret, which is named, and other pods', async () => {
+    const testbed = await withVolume();
+    expect(await testbed.run(['delete', '--all', '--volumes'])).toEqual({
+      stdout: 'pod "default/other" deleted\n',
+      stderr:
+        'kcri: pod "default/web" was not deleted: to delete the volume of its claim "default/data", the CSI driver "csi.test" needs the Secret "storage/keys", which kcri does not store\n' +
+        'hint: run "kcri delete default/web --volumes -f FILE" with a manifest of the Secret, or keep the volume without --volumes\n',
+      exitCode: 1,
+    });
+    expect(testbed.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+  });
+
+  test('calls the driver with a manifest of the Secret', async () => {
+    const testbed = await withVolume();
+    const file = await testbed.write('secret.json', SECRET);
+    const {stdout, stderr} = await testbed.run(['delete', 'web', '--volumes', '-f', file]);
+    expect(stdout).toContain('pod "default/web" deleted\n');
+    expect(stderr).toContain('cannot delete the volume "pvc-1" of the claim "default/data": ');
+    expect(stderr).not.toContain('Secret');
+  });
+
+  test.each([
+    ['without --volumes', [], {}],
+    ['with the policy Retain', ['--volumes'], {reclaimPolicy: 'Retain'}],
+    ['of a kubelet', ['--volumes'], {manager: 'kubelet'}],
+    ['of a class without secrets', ['--volumes'], {request: {driver: 'csi.test'}}],
+  ])('deletes the pod of a volume %s', async (_what, flags, fields) => {
+    const testbed = await withVolume(fields);
+    const {stdout} = await testbed.run(['delete', 'web', ...flags]);
+    expect(stdout).toContain('pod "default/web" deleted\n');
+  });
+
+  test('deletes a pod whose volume another one keeps', async () => {
+    const testbed = await withVolume();
+    await syncPods(testbed, withClaim('user', 'data'));
+    const {stderr, exitCode} = await testbed.run(['delete', 'web', '--volumes']);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 });
 

@@ -60,7 +60,9 @@ export async function deletePods(
   });
   for (const error of missing) report.fail(error);
   for (const record of selected) if (rejected.has(record)) await deleteRejected(services, store, record);
-  const existing = selected.filter((record) => !rejected.has(record));
+  const found = selected.filter((record) => !rejected.has(record));
+  const {withoutMissingSecrets} = await import('./missing-secret.js');
+  const existing = volumes ? await withoutMissingSecrets(services, found, {records, objects}) : found;
   const deleted = new Set<PodRecord>();
   const left: PodRecord[] = [];
   let registry: PodRegistry | undefined;

@@ -5,6 +5,7 @@ import {GrpcStatusError} from '../../fakes/runtime/grpc-status-error.js';
 import {isObject} from '../../../src/base/is-object.js';
 import {realDuration} from './time-lapse.js';
 import type {VolumeBackend} from './volume-backend.js';
+import {SMALL} from './volume-manifests.js';
 import type {DriverFault, VolumePoint} from './volume-point.js';
 
 /** Options of {@link FaultyDriver}. */
@@ -54,11 +55,21 @@ export class FaultyDriver implements AsyncDisposable {
       answers: {
         NodeGetCapabilities: () =>
           this.#answer('NodeGetCapabilities', async () => ({
-            capabilities: [{rpc: {type: 'STAGE_UNSTAGE_VOLUME'}}],
+            capabilities: [{rpc: {type: 'STAGE_UNSTAGE_VOLUME'}}, {rpc: {type: 'EXPAND_VOLUME'}}],
           })),
+        ControllerGetCapabilities: () =>
+          this.#answer('ControllerGetCapabilities', async () => ({
+            capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}],
+          })),
+        ControllerExpandVolume: (request) =>
+          this.#answer('ControllerExpandVolume', async (delayMs) => {
+            await delay(delayMs);
+            this.#options.backend.grow(String(request['volume_id']), bytesOf(request));
+            return {capacity_bytes: bytesOf(request), node_expansion_required: true};
+          }),
         CreateVolume: async ({name}) =>
           this.#answer('CreateVolume', async () => ({
-            volume: {volume_id: await this.#options.backend.make(String(name)), capacity_bytes: 1024 ** 2},
+            volume: {volume_id: await this.#options.backend.make(String(name)), capacity_bytes: SMALL},
           })),
         DeleteVolume: async ({volume_id: id}) =>
           this.#answer('DeleteVolume', async () => {
@@ -69,6 +80,7 @@ export class FaultyDriver implements AsyncDisposable {
         NodeUnstageVolume: (request) => this.#change('NodeUnstageVolume', request),
         NodePublishVolume: (request) => this.#change('NodePublishVolume', request),
         NodeUnpublishVolume: (request) => this.#change('NodeUnpublishVolume', request),
+        NodeExpandVolume: (request) => this.#change('NodeExpandVolume', request),
       },
     });
   }
@@ -161,6 +173,7 @@ export class FaultyDriver implements AsyncDisposable {
     if (method === 'NodeStageVolume') await backend.stage(id, staging, isBlock);
     else if (method === 'NodeUnstageVolume') await backend.unstage(id, staging);
     else if (method === 'NodePublishVolume') await backend.publish(id, target, staging, isBlock);
+    else if (method === 'NodeExpandVolume') backend.expand(id, text('volume_path'), bytesOf(request));
     else await backend.unpublish(id, target);
   }
 
@@ -189,6 +202,11 @@ function isHit(
 ): fault is NonNullable<typeof fault> {
   if (fault?.method !== method) return false;
   return skip >= fault.skip && skip < fault.skip + (ONCE.has(fault.name) ? 1 : TIMES);
+}
+
+/** Returns the size that a volume is to have. */
+function bytesOf({capacity_range: range}: Plain): number {
+  return Number(isObject(range) ? range['required_bytes'] : 0);
 }
 
 /** Returns a field of a request; empty if it is missing. */

@@ -25,6 +25,10 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     );
     // The last pod of a volume may end before or after the first of the next ones begins.
     expect(counts).toEqual([counts[0], 15, 15, counts[0]]);
+    expect(whole.methods.filter((method) => method.includes('ExpandVolume'))).toEqual([
+      'ControllerExpandVolume',
+      'NodeExpandVolume',
+    ]);
   });
 
   test.concurrent.each<readonly [what: string, pattern: RegExp, point: VolumePoint]>([
@@ -49,6 +53,9 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     {fault: {method: 'NodePublishVolume', skip: 0, name: 'failed'}},
     {fault: {method: 'CreateVolume', skip: 0, name: 'failed'}},
     {killIn: {method: 'NodeUnpublishVolume', skip: 1, stage: 'after'}, aftermath: 'restart'},
+    {fault: {method: 'ControllerExpandVolume', skip: 0, name: 'hang'}},
+    {fault: {method: 'NodeExpandVolume', skip: 0, name: 'failed'}},
+    {killIn: {method: 'ControllerExpandVolume', skip: 0, stage: 'after'}, aftermath: 'reboot'},
   ])('lose nothing in spite of %o', async (point) => {
     const played = await playVolumes(point, () => processes.take());
     expect(played).toMatchObject({wasReached: true, violations: []});

@@ -16,7 +16,7 @@ import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
-import {CLAIM, podWithVolumes, STORAGE} from './volume-manifests.js';
+import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
 import type {VolumeProcessOptions} from './volume-process.js';
 
@@ -156,11 +156,14 @@ class VolumePlay {
 
   async #playPods(): Promise<void> {
     await this.#put('storage', STORAGE);
-    await this.#put('claim', CLAIM);
+    await this.#put('claim', claimOf(SMALL));
     await this.#put('a', podWithVolumes('a'));
     await this.#until('pod a runs', () => this.#isRunning('a'));
+    // The volume is enlarged while one pod has it and another one begins.
+    await this.#put('claim', claimOf(LARGE));
     await this.#put('b', podWithVolumes('b'));
     await this.#until('pod b runs', () => this.#isRunning('b'));
+    await this.#until('the volume of the claim is enlarged', () => this.#isEnlarged());
     await this.#remove('a');
     await this.#until('pod a is gone', () => this.#isGone('a'));
     // The last pod of a volume ends while another one begins.
@@ -179,7 +182,7 @@ class VolumePlay {
   async #removeClaim(): Promise<void> {
     await this.#remove('claim');
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS && !(await this.#losesMade()); attempt++) {
-      await this.#put('claim', CLAIM);
+      await this.#put('claim', claimOf(LARGE));
       // Nothing shows that it was seen; a shorter time only means another attempt.
       await delay(realDuration(SEEN_MS));
       await this.#remove('claim');
@@ -207,6 +210,11 @@ class VolumePlay {
     if (this.#wasKilled && this.#removesPods) return true;
     const containers = (this.#fake?.containers ?? []).filter(({state}) => state === 'CONTAINER_RUNNING');
     return containers.some(({config}) => config.labels['io.kubernetes.pod.name'] === `${pod}-goldennode`);
+  }
+
+  /** Reports whether the volume of the claim is enlarged, or need not because all pods were removed after a kill. */
+  #isEnlarged(): boolean {
+    return (this.#wasKilled && this.#removesPods) || this.#backend.hasVolumeOf(LARGE);
   }
 
   #isGone(pod: string): boolean {

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {parseMountInfo} from '../../../src/base/fs/mount-info.js';
 import {GrpcStatusError} from '../../fakes/runtime/grpc-status-error.js';
-import {DEVICE, FILES} from './volume-manifests.js';
+import {DEVICE, FILES, SMALL} from './volume-manifests.js';
 
 const run = promisify(execFile);
 
@@ -31,6 +31,8 @@ export class VolumeBackend {
   readonly #staged = new Map<string, string>();
   /** Volumes that are published, by path. */
   readonly #published = new Map<string, string>();
+  /** Volumes that were enlarged, with their sizes for the controller and on the node. */
+  readonly #sizes = new Map<string, {controller: number; node: number}>();
   readonly #violations: (text: string) => void;
 
   /** `directory` gets the volumes; `device` is the block device of the other volume. */
@@ -86,6 +88,28 @@ export class VolumeBackend {
     if (this.#staged.has(id) || [...this.#published.values()].includes(id))
       this.#violations(`${id} is deleted while it is used`);
     await rm(this.#source(id), {recursive: true, force: true});
+  }
+
+  /** Reports whether a volume has this size, in bytes, on the node. */
+  hasVolumeOf(bytes: number): boolean {
+    return [...this.#sizes.values()].some(({node}) => node === bytes);
+  }
+
+  /** Enlarges a volume for the controller. */
+  grow(id: string, bytes: number): void {
+    const {controller, node} = this.#sizes.get(id) ?? {controller: SMALL, node: SMALL};
+    if (bytes < controller) this.#violations(`${id} is to have ${bytes} bytes, but has ${controller}`);
+    this.#sizes.set(id, {controller: Math.max(controller, bytes), node});
+  }
+
+  /** Enlarges a volume on the node, after the controller. */
+  expand(id: string, path: string, bytes: number): void {
+    const size = this.#sizes.get(id);
+    if (this.#published.get(path) !== id)
+      this.#violations(`${id} is enlarged at ${path}, but not published there`);
+    if (size === undefined || size.controller < bytes)
+      this.#violations(`${id} is enlarged on the node, but not by the controller`);
+    else size.node = bytes;
   }
 
   async stage(id: string, path: string, isBlock: boolean): Promise<void> {

@@ -8,9 +8,13 @@ export const DEVICE = 'device';
 /** Name of the claim for which the driver makes a volume, and of its class. */
 export const MADE = 'made';
 
+/** Size of the volume of the claim in bytes, when it is made and after its expansion. */
+export const SMALL = 1024 ** 2;
+export const LARGE = 2 * SMALL;
+
 const MADE_SPEC = {
   ...{accessModes: ['ReadWriteMany'], storageClassName: MADE},
-  resources: {requests: {storage: '1Mi'}},
+  resources: {requests: {storage: String(SMALL)}},
 };
 
 function aVolume(name: string, volumeMode: 'Filesystem' | 'Block'): readonly object[] {
@@ -45,18 +49,20 @@ export const STORAGE = JSON.stringify({
     },
     {
       ...{apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: {name: MADE}},
-      provisioner: CSI_DRIVER,
+      ...{provisioner: CSI_DRIVER, allowVolumeExpansion: true},
     },
     ...aVolume(FILES, 'Filesystem'),
     ...aVolume(DEVICE, 'Block'),
   ],
 });
 
-/** Manifest of the claim, without which its volume is deleted. */
-export const CLAIM = JSON.stringify({
-  ...{apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: MADE, namespace: 'default'}},
-  spec: MADE_SPEC,
-});
+/** Returns the manifest of the claim for a volume of a size, without which the volume is deleted. */
+export function claimOf(bytes: number): string {
+  return JSON.stringify({
+    ...{apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: MADE, namespace: 'default'}},
+    spec: {...MADE_SPEC, resources: {requests: {storage: String(bytes)}}},
+  });
+}
 
 /** Numbers of volumes of the driver, and of devices, that a container of each pod has. */
 export const MOUNTS_OF_POD = 5;

@@ -8,6 +8,8 @@ export interface ClaimedVolume {
   readonly volume: PersistentVolume;
   /** Size of the volume in the status of the claim; undefined if it is not known. */
   readonly claimSize?: Quantity | undefined;
+  /** True while the driver's controller enlarges the volume: it has another size soon. */
+  readonly isGrowing?: boolean;
   /** True if the pod's volume asks for read-only access. */
   readonly readOnly: boolean;
   /** False if the node affinity of the PersistentVolume excludes this node. */

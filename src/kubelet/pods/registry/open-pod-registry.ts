@@ -60,7 +60,7 @@ export function openPodRegistry(
   const nodeManagers = ofDaemon ?? createCommandManagers(node, objects);
   const manager = ofDaemon === undefined ? 'sync' : 'kubelet';
   const csi = () => nodeManagers.csiVolumes;
-  const provisioner = new VolumeProvisioner({node: node.node, manager, csi});
+  const provisioner = new VolumeProvisioner({node: node.node, clock: node.clock, manager, csi});
   const mounted: MountedPodVolumes = new Map();
   const operations: PodVolumeOperations = new Map();
   const podLimits: NodeManagers['podLimits'] = (pod, limits) => nodeManagers.podLimits(pod, limits);

@@ -51,10 +51,17 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void> {
+    await this.#untilStopped(signal, async (during) => {
+      await this.#mount(volume, during, onStaged);
+    });
+  }
+
+  /** Calls `act` with a signal that also aborts when the kubelet stops; it rejects with SystemError then. */
+  async #untilStopped<T>(signal: AbortSignal, act: (during: AbortSignal) => Promise<T>): Promise<T> {
     const {signal: stopped} = this.#services;
     using either = anySignal(signal, stopped);
     try {
-      await this.#mount(volume, either.signal, onStaged);
+      return await act(either.signal);
     } catch (cause) {
       signal.throwIfAborted();
       if (stopped.aborted) throw new SystemError('the kubelet is stopping', {cause});
@@ -167,9 +174,11 @@ export class CsiVolumeManager implements CsiVolumes {
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
     const {drivers, cluster} = this.#services;
-    const endpoint = drivers.endpoint(volume.driver, 'ControllerExpandVolume');
-    const secrets = await readSecret(cluster, 'controller expand secret', volume.secret, signal);
-    return await expandVolume(endpoint, volume, secrets, signal);
+    return await this.#untilStopped(signal, async (during) => {
+      const endpoint = drivers.endpoint(volume.driver, 'ControllerExpandVolume');
+      const secrets = await readSecret(cluster, 'controller expand secret', volume.secret, during);
+      return await expandVolume(endpoint, volume, secrets, during);
+    });
   }
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type {Dirent} from 'node:fs';
-import {lstat, readdir, realpath} from 'node:fs/promises';
-import {join} from 'node:path';
+import {lstat, readdir, readlink, realpath} from 'node:fs/promises';
+import {basename, join} from 'node:path';
 import {forEachLimit} from '../../../../base/async/for-each-limit.js';
 import {compare} from '../../../../base/compare.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
@@ -14,6 +14,7 @@ import {blockPaths, blocksDir, CSI_VOLUMES, stagedDir, VOLUME_DATA} from '../csi
 import {readVolumeData, type VolumeData} from '../csi/volume-data.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import {DISK_KINDS, kindDir, podDirectoryOf} from '../plugins/disks/disk-place.js';
+import {deviceNameOf} from '../plugins/disks/multipath.js';
 import {ProvisionedVolumeStore} from '../provisioning/provisioned-volume-store.js';
 import type {
   MountFact,
@@ -30,6 +31,8 @@ const ATOMIC = new Set(
   ['configmap', 'secret', 'downward-api', 'projected'].map((name) => `kubernetes.io~${name}`),
 );
 const CSI = 'kubernetes.io/csi';
+/** What the kernel adds to the root of a mount that was removed from its file system. */
+const DELETED = /\/\/deleted$/;
 
 /** Options of {@link readVolumeFacts}. */
 export interface VolumeFactsOptions {
@@ -40,8 +43,8 @@ export interface VolumeFactsOptions {
 
 /**
  * Reads what the root directory of a kubelet says about volumes; undefined if it does not exist. Only directories on the file
- * system of the root directory are read, never a mounted volume, which may hang, and no link below it is followed. What cannot be
- * read is a problem of the result.
+ * system of the root directory are read, never a mounted volume, which may hang, and no link below it is followed but those to
+ * devices, which are only resolved. What cannot be read is a problem of the result.
  */
 export async function readVolumeFacts(
   rootDir: string,
@@ -127,9 +130,9 @@ class FactsReader {
         const device = isCsi
           ? join(blocksDir({rootDir: this.#rootDir}), name, 'dev', uid)
           : join(this.#rootDir, 'plugins', plugin, POD_DEVICES, name, uid);
-        const mount = this.#mountAt(device) ?? this.#mapOfDisk(plugin, uid);
-        const identity = isCsi && isPathSegment(name) ? await this.#blockIdentity(name) : {};
         const path = join(devices, plugin, name);
+        const mount = this.#mountAt(device) ?? (await this.#mapOfDisk(plugin, uid, path));
+        const identity = isCsi && isPathSegment(name) ? await this.#blockIdentity(name) : {};
         const common = {uid, plugin: pluginOf(plugin), name, path, isBlock: true};
         found.push({...common, mount, isComplete: mount !== undefined, ...identity});
       }
@@ -223,12 +226,18 @@ class FactsReader {
     }
   }
 
-  /** Returns the map of a disk for a pod, below a directory that is named after the disk, not the volume. */
-  #mapOfDisk(plugin: string, uid: string): MountFact | undefined {
+  /**
+   * Returns the map of a disk for a pod, below a directory that is named after the disk, not the volume: that of the device at the
+   * end of the volume's link.
+   */
+  async #mapOfDisk(plugin: string, uid: string, link: string): Promise<MountFact | undefined> {
     const kind = DISK_KINDS.find((each) => podDirectoryOf(each) === plugin);
     if (kind === undefined) return undefined;
+    const name = await this.#attempt(() => linkedDevice(link));
+    if (name === undefined) return undefined;
     const prefix = `${join(kindDir({rootDir: this.#rootDir}, kind), POD_DEVICES)}/`;
-    const isMap = ({path}: MountPoint): boolean => path.startsWith(prefix) && path.endsWith(`/${uid}`);
+    const isMap = ({path, root}: MountPoint): boolean =>
+      path.startsWith(prefix) && path.endsWith(`/${uid}`) && root.replace(DELETED, '') === `/${name}`;
     const mount = [...this.#mounts.values()].find(isMap);
     return mount && factOf(mount);
   }
@@ -271,6 +280,12 @@ class FactsReader {
       return undefined;
     }
   }
+}
+
+/** Returns the name of the device in /dev to which a link leads, or led until its disk was removed. Rejects with SystemError. */
+async function linkedDevice(link: string): Promise<string | undefined> {
+  const target = async () => withFileErrors('reading', link, () => ifPresent(() => readlink(link)));
+  return (await deviceNameOf(link)) ?? basename((await target()) ?? '');
 }
 
 function factOf({device, fileSystem, source, path}: MountPoint): MountFact {

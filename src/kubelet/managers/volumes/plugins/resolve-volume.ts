@@ -190,13 +190,14 @@ function mountOptionsOf({metadata, spec}: PersistentVolume): readonly string[] {
   return annotation === undefined ? (spec.mountOptions ?? []) : annotation.split(',');
 }
 
-/** Adds the checks that depend on the PersistentVolume (GenerateMountVolumeFunc). */
+/** Adds the checks that depend on the PersistentVolume (GenerateMountVolumeFunc), and that its expansion has not ended. */
 function withClaimChecks(
   resolved: ResolvedVolume,
-  {volume: {spec}, isOnNode}: ClaimedVolume,
+  {volume: {spec}, isOnNode, isGrowing = false}: ClaimedVolume,
 ): ResolvedVolume {
   return {
     ...resolved,
+    expand: async (...call) => (await resolved.expand(...call)) && !isGrowing,
     check: async () => {
       if (!isOnNode)
         throw new VolumeStepError(

@@ -18,12 +18,16 @@ export function withPlannedClaims(
   return withProvisionedClaims(objects, {
     provision: async (_pod, claim) => {
       const known = findBoundVolume(offline ? [] : await store.list(), claim);
-      if (known?.volume !== undefined) return {volume: known.volume, claimSize: undefined};
+      if (known?.volume !== undefined) return {volume: known.volume, claimSize: undefined, isGrowing: false};
       const {storageClass} = claim;
       if (storageClass === undefined) throw new SystemError(...classNotFound(claim));
       const request = newVolumeFor('pvc-UUID', claim, storageClass);
       const created = {handle: '', bytes: 0n, attributes: {}};
-      return {volume: persistentVolumeOf(request, created, claim, storageClass), claimSize: undefined};
+      return {
+        volume: persistentVolumeOf(request, created, claim, storageClass),
+        claimSize: undefined,
+        isGrowing: false,
+      };
     },
     boundVolume: () => undefined,
   });

@@ -5,6 +5,7 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
+import type {Clock} from '../../../../base/clock.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {listDirectoryNames} from '../../../../base/fs/files.js';
 import type {GrpcCode} from '../../../../cri/index.js';
@@ -28,6 +29,7 @@ import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
   readonly node: Pick<NodeFacts, 'rootDir'>;
+  readonly clock: Clock;
   readonly manager: ProvisionedVolume['manager'];
   /** Returns the CSI volumes of this process. */
   readonly csi: () => CsiVolumes | undefined;
@@ -38,6 +40,8 @@ export interface BoundVolume {
   readonly volume: PersistentVolume;
   /** Size in the status of the claim: less than that of the volume until it is enlarged on the node. */
   readonly claimSize: Quantity | undefined;
+  /** True if the driver's controller enlarges it. */
+  readonly isGrowing: boolean;
 }
 
 /** A volume that was reclaimed: its claim, and what happened to it. */
@@ -46,6 +50,12 @@ export interface ReclaimedVolume {
   readonly claim: string;
   readonly isRetained: boolean;
 }
+
+/** A volume that its driver has created. */
+type CreatedVolume = ProvisionedVolume & {readonly volume: PersistentVolume};
+
+/** Time for which the pods of a daemon wait until a volume is enlarged, in ms: longer than most drivers need. */
+const GROWTH_WAIT_MS = 5000;
 
 /**
  * Has CSI drivers of this node create volumes for claims, and delete them, as a cluster's external-provisioner and PersistentVolume
@@ -61,12 +71,15 @@ export class VolumeProvisioner {
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
     this.#store = new ProvisionedVolumeStore(options.node.rootDir);
-    this.#resizer = new VolumeResizer({store: this.#store, csi: () => this.#csi()});
+    const {clock, manager} = options;
+    // A command that has ended cannot enlarge anything on the node.
+    const waitMs = manager === 'kubelet' ? GROWTH_WAIT_MS : Infinity;
+    this.#resizer = new VolumeResizer({store: this.#store, csi: () => this.#csi(), clock, waitMs});
   }
 
   /**
-   * Returns the volume of a claim, which is created unless it exists, and enlarged if the claim asks for more. Rejects with SystemError, after an event of the provisioner,
-   * and with the signal's reason.
+   * Returns the volume of a claim, which is created unless it exists, and enlarged if the claim asks for more; a daemon does not wait
+   * for long until it is enlarged. Rejects with SystemError, after an event of the provisioner, and with the signal's reason.
    */
   async provision(
     pod: Pod,
@@ -74,16 +87,26 @@ export class VolumeProvisioner {
     events: EventSink,
     signal: AbortSignal,
   ): Promise<BoundVolume> {
-    const key = claimKey(claim);
-    await using _lock = await this.#store.lockClaim(key, signal);
-    const known = findBoundVolume(await this.#store.list(), claim);
     const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
-    if (known?.volume !== undefined) {
-      const resized = await this.#resizer.resize(known, claim, event, signal);
-      return this.#bind(claim, resized.volume ?? known.volume, claimSizeOf(resized));
-    }
+    const found = await this.#findOrCreate(claim, event, signal);
+    const {record, isGrowing} = await this.#resizer.resize(found, claim, event, signal);
+    const bound = {volume: record.volume ?? found.volume, claimSize: claimSizeOf(record), isGrowing};
+    this.#bound.set(boundKey(claimKey(claim), claim), bound);
+    return bound;
+  }
+
+  /** Returns the volume of a claim, which is created unless it exists. Rejects like `provision`. */
+  async #findOrCreate(
+    claim: ClaimToProvision,
+    event: RecordEvent,
+    signal: AbortSignal,
+  ): Promise<CreatedVolume> {
+    const key = claimKey(claim);
+    await using _lock = await this.#store.lockClaim(key, signal);
+    const known = findBoundVolume(await this.#store.list(), claim);
+    if (known !== undefined && isCreated(known)) return known;
     const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
     const request = newVolumeFor(name, claim, storageClass);
@@ -99,9 +122,10 @@ export class VolumeProvisioner {
     try {
       const created = await this.#csi().createVolume(request, signal);
       const volume = persistentVolumeOf(request, created, claim, storageClass);
-      await this.#store.put({...record, state: 'Bound', volume});
+      const bound: CreatedVolume = {...record, state: 'Bound', volume};
+      await this.#store.put(bound);
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
-      return this.#bind(claim, volume, volume.spec.capacity?.['storage']);
+      return bound;
     } catch (cause) {
       signal.throwIfAborted();
       throw await this.#creationFailure(record, storageClass, cause, event);
@@ -111,12 +135,6 @@ export class VolumeProvisioner {
   /** Returns the volume of a claim, once this process has provisioned it. */
   boundVolume(claim: ClaimToProvision): BoundVolume | undefined {
     return this.#bound.get(boundKey(claimKey(claim), claim));
-  }
-
-  #bind(claim: ClaimToProvision, volume: PersistentVolume, claimSize: Quantity | undefined): BoundVolume {
-    const bound = {volume, claimSize};
-    this.#bound.set(boundKey(claimKey(claim), claim), bound);
-    return bound;
   }
 
   /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
@@ -263,6 +281,10 @@ const REFUSALS: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined
 /** Reports whether a driver has refused to create a volume. */
 function isRefusal(error: unknown): boolean {
   return error instanceof CsiCallError && REFUSALS.has(error.grpcCode);
+}
+
+function isCreated(record: ProvisionedVolume): record is CreatedVolume {
+  return record.volume !== undefined;
 }
 
 function boundKey(key: string, {ownerUid = ''}: {readonly ownerUid?: string | undefined}): string {

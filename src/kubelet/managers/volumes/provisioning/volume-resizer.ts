@@ -5,6 +5,8 @@ import type {
 } from '../../../../api/types/v1-persistent-volumes.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
+import {finishesWithin} from '../../../../base/async/deadline.js';
+import type {Clock} from '../../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
@@ -20,13 +22,31 @@ import {
 
 /** Options of {@link VolumeResizer}. */
 export interface VolumeResizerOptions {
-  readonly store: Pick<ProvisionedVolumeStore, 'put'>;
+  readonly store: Pick<ProvisionedVolumeStore, 'list' | 'lockClaim' | 'put'>;
   /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
   readonly csi: () => Pick<CsiVolumes, 'expandVolume'>;
+  readonly clock: Clock;
+  /** Time for which pods of a claim wait from the beginning of an expansion, in ms; Infinity until it has ended. */
+  readonly waitMs: number;
 }
 
 /** Reports what happens to a claim. */
 export type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
+
+/** The volume of a claim that may ask for more. */
+export interface ResizedVolume {
+  readonly record: ProvisionedVolume;
+  /** True if its driver still enlarges it. */
+  readonly isGrowing: boolean;
+}
+
+/** An expansion that a driver works on. */
+interface RunningExpansion {
+  /** Resolves with the record after it. */
+  readonly work: Promise<ProvisionedVolume>;
+  /** Time at which pods go on without it, in ms of the monotonic clock. */
+  readonly waitUntil: number;
+}
 
 /** A claim that asks for more than its volume has. */
 interface Growth {
@@ -44,45 +64,72 @@ export class VolumeResizer {
   readonly #options: VolumeResizerOptions;
   /** Requests that their class does not allow, which are reported once: `volume size`. */
   readonly #refused = new Set<string>();
+  /** Expansions that have not ended, by the names of the volumes. */
+  readonly #running = new Map<string, RunningExpansion>();
 
   constructor(options: VolumeResizerOptions) {
     this.#options = options;
   }
 
   /**
-   * Returns the record of a claim's volume, which its driver has enlarged if the claim asks for more. The claim is locked. A failure is
-   * an event, since the volume can be used as it is. Rejects with the signal's reason, and with SystemError if the result cannot be
-   * stored; then it is asked for again.
+   * Returns the volume of a claim, which its driver has enlarged if the claim asks for more, or still enlarges: a driver that is slow
+   * or hangs keeps no pod from starting, and the pod is synced again. A failure is an event, since the volume can be used as it is; the
+   * next call tries again. Rejects with the signal's reason.
    */
   async resize(
     record: ProvisionedVolume,
     claim: ClaimToProvision,
     event: RecordEvent,
     signal: AbortSignal,
-  ): Promise<ProvisionedVolume> {
+  ): Promise<ResizedVolume> {
     const growth = growthOf(record, claim);
-    if (growth === undefined) return record;
+    if (growth === undefined) return {record, isGrowing: false};
     const {requested, storageClass} = growth;
     if (storageClass.allowVolumeExpansion !== true) {
       const request = `${record.name} ${requested}`;
       if (!this.#refused.has(request)) event('Warning', 'VolumeResizeFailed', notAllowed(claim));
       this.#refused.add(request);
-      return record;
+      return {record, isGrowing: false};
     }
+    const {clock} = this.#options;
+    const {work, waitUntil} = this.#running.get(record.name) ?? this.#start(record, claim, growth, event);
+    const hasEnded = await finishesWithin(work, waitUntil - clock.monotonic(), clock, signal);
+    return hasEnded ? {record: await work, isGrowing: false} : {record, isGrowing: true};
+  }
+
+  #start(
+    record: ProvisionedVolume,
+    claim: ClaimToProvision,
+    growth: Growth,
+    event: RecordEvent,
+  ): RunningExpansion {
+    const {clock, waitMs} = this.#options;
+    const {name} = record;
+    const work = this.#grow(record, claim, growth, event).finally(() => this.#running.delete(name));
+    const running = {work, waitUntil: clock.monotonic() + waitMs};
+    this.#running.set(name, running);
+    return running;
+  }
+
+  /** Has the driver enlarge a volume, and stores that; resolves with its record, also after a failure, which is an event. */
+  async #grow(
+    record: ProvisionedVolume,
+    claim: ClaimToProvision,
+    growth: Growth,
+    event: RecordEvent,
+  ): Promise<ProvisionedVolume> {
     event('Normal', 'Resizing', `External resizer is resizing volume ${record.name}`);
     try {
-      const expanded = await this.#expand(record, claim, growth, signal);
-      const resized = withSize(record, claim, growth, expanded);
-      await this.#options.store.put(resized);
+      const expanded = await this.#expand(record, claim, growth);
+      const resized = (await this.#store(record.name, claim, expanded)) ?? record;
       if (expanded.needsNode)
         event('Normal', 'FileSystemResizeRequired', 'Require file system resize of volume on node');
       else event('Normal', 'VolumeResizeSuccessful', 'Resize volume succeeded');
       return resized;
     } catch (error) {
-      signal.throwIfAborted();
       rethrowUnexpected(error);
       const volume = JSON.stringify(record.name);
-      const resizer = JSON.stringify(storageClass.provisioner);
+      const resizer = JSON.stringify(growth.storageClass.provisioner);
       event(
         'Warning',
         'VolumeResizeFailed',
@@ -92,11 +139,30 @@ export class VolumeResizer {
     }
   }
 
+  /**
+   * Stores that a volume was enlarged, unless another process has done so. Undefined if the volume was deleted meanwhile: the claim is
+   * not locked while its driver works.
+   */
+  async #store(
+    name: string,
+    claim: ClaimToProvision,
+    expanded: ExpandedCsiVolume,
+  ): Promise<ProvisionedVolume | undefined> {
+    const {store} = this.#options;
+    await using _lock = await store.lockClaim(claimKey(claim));
+    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    if (current === undefined) return undefined;
+    const growth = growthOf(current, claim);
+    if (growth === undefined) return current;
+    const resized = withSize(current, claim, growth, expanded);
+    await store.put(resized);
+    return resized;
+  }
+
   async #expand(
     {name, request}: ProvisionedVolume,
     claim: ClaimToProvision,
     {source, requested, storageClass}: Growth,
-    signal: AbortSignal,
   ): Promise<ExpandedCsiVolume> {
     const {driver, accessModes, mountOptions, fsType, blockName} = request;
     return await this.#options.csi().expandVolume(
@@ -106,7 +172,8 @@ export class VolumeResizer {
         requiredBytes: quantityValue(requested),
         secret: classSecret('controller-expand', name, claim, storageClass.parameters),
       },
-      signal,
+      // The pod that has asked for it may end before.
+      new AbortController().signal,
     );
   }
 }

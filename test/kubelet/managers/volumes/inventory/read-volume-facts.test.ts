@@ -68,6 +68,28 @@ test('the directories of a kubelet are read as it makes them', async () => {
   ]);
 });
 
+test('each of several disks of a pod has its own map', async () => {
+  const devices = 'pods/u1/volumeDevices/kubernetes.io~iscsi';
+  const maps = 'plugins/kubernetes.io/iscsi/volumeDevices/iface-default';
+  const byPath = join(await makeRoot([], {'by-path': '/dev/zero'}), 'by-path');
+  const root = await makeRoot([], {
+    [`${devices}/kcri`]: '/dev/null',
+    [`${devices}/kubelet`]: byPath,
+    [`${devices}/pending`]: '/dev/full',
+    [`${devices}/removed`]: '/dev/sd-removed',
+  });
+  const roots = {lun0: '/zero', lun1: '/sd-removed//deleted', lun2: '/null'};
+  const {list} = mountedAt(root, ...Object.keys(roots).map((lun) => `${maps}/${lun}/u1`));
+  const mounts = (await list()).map((mount, index) => ({...mount, root: Object.values(roots)[index] ?? ''}));
+  const facts = await readVolumeFacts(root, {mounter: {list: async () => mounts}});
+  expect(facts?.pods.map(({name, mount}) => [name, mount?.path])).toEqual([
+    ['kcri', join(root, maps, 'lun2/u1')],
+    ['kubelet', join(root, maps, 'lun0/u1')],
+    ['pending', undefined],
+    ['removed', join(root, maps, 'lun1/u1')],
+  ]);
+});
+
 test('no link is followed, and a damaged identity is a fact', async () => {
   const elsewhere = await makeRoot(['volumes/kubernetes.io~empty-dir/a/', 'vol_data.json']);
   const root = await makeRoot(['pods/u3/volumes/kubernetes.io~csi/pv/'], {

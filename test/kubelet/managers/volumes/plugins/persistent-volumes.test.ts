@@ -10,6 +10,7 @@ import {
   type Mounter,
 } from '../../../../../src/kubelet/managers/volumes/mounter.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
+import {resolveVolume} from '../../../../../src/kubelet/managers/volumes/plugins/resolve-volume.js';
 import type {VolumeHost} from '../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
@@ -51,6 +52,29 @@ test.each<[string, PersistentVolumeSpec, boolean, readonly [source: string, opti
   const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/pv');
   expect(mounted).toEqual([[source, path, options]]);
   expect(volumes.get('v')).toEqual({hostPath: path, readOnly, keepsLabels: true});
+});
+
+const ISCSI = {targetPortal: '192.0.2.1', iqn: 'iqn.2026-11.com.example:disk', lun: 0};
+
+function isExpandable(spec: PersistentVolumeSpec): boolean {
+  const capacity = {capacity: {storage: '2Gi'}, claimRef: {namespace: 'default', name: 'c'}};
+  const claimed = {volume: {metadata: {name: 'pv'}, spec: {...spec, ...capacity}}, claimSize: '1Gi'};
+  const objects = {...NO_OBJECTS, claimedVolume: () => ({...claimed, readOnly: false, isOnNode: true})};
+  const volume = {name: 'v', persistentVolumeClaim: {claimName: 'c'}};
+  return resolveVolume(aClaimPod(), volume, objects).isExpandable;
+}
+
+test('a CSI volume larger than its claim is enlarged on the node', () => {
+  expect(isExpandable({csi: {driver: 'csi.example.com', volumeHandle: 'h'}})).toBe(true);
+});
+
+// FindNodeExpandablePluginBySpec finds no plugin for them.
+test.each<[kind: string, spec: PersistentVolumeSpec]>([
+  ['iSCSI', {iscsi: ISCSI}],
+  ['Fibre Channel', {fc: {targetWWNs: ['500a0982991b8dc5'], lun: 0}}],
+  ['NFS', {nfs: NFS}],
+])('a volume of kind %s larger than its claim is left as it is', (_kind, spec) => {
+  expect(isExpandable(spec)).toBe(false);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {ApiObject} from '../../../../../src/api/types/v1-objects.js';
-import {systemClock} from '../../../../../src/base/clock.js';
+import {systemClock, type Clock} from '../../../../../src/base/clock.js';
 import {createApiObjects} from '../../../../../src/kubelet/contract/api-objects.js';
 import type {MountedVolume} from '../../../../../src/kubelet/contract/pod-filesystem.js';
 import type {PodEvent} from '../../../../../src/kubelet/contract/pod-event.js';
@@ -12,7 +12,9 @@ import {VolumeProvisioner} from '../../../../../src/kubelet/managers/volumes/pro
 import {withProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/with-provisioned-claims.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
+import {until} from '../../../../base/until.js';
 import {CSI_DRIVER, FakeCsiDriver} from '../../../../fakes/plugins/fake-csi-driver.js';
+import {FakeClock} from '../../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {aClaimPod, aNode} from '../claim-fixtures.js';
 import {aHost} from '../volume-fixtures.js';
@@ -47,7 +49,7 @@ function manifestsWith(storage: string): readonly ApiObject[] {
 }
 
 /** Starts a driver on a node; `start` starts a process with the manifests, `mount` is a sync of its pod. */
-async function aProvisionedNode() {
+async function aProvisionedNode(whenExpanding: Promise<void> = Promise.resolve()) {
   const facts = await aNode();
   await mkdir(facts.rootDir);
   const node = {...GOLDEN_NODE, ...facts};
@@ -59,7 +61,10 @@ async function aProvisionedNode() {
       CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
       DeleteVolume: () => ({}),
       ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}]}),
-      ControllerExpandVolume: () => ({capacity_bytes: 2 * MIB, node_expansion_required: true}),
+      ControllerExpandVolume: async () => {
+        await whenExpanding;
+        return {capacity_bytes: 2 * MIB, node_expansion_required: true};
+      },
     },
   });
   onTestFinished(async () => {
@@ -67,7 +72,7 @@ async function aProvisionedNode() {
   });
   const happened: PodEvent[] = [];
   const events = (event: PodEvent): void => void happened.push(event);
-  const start = () => {
+  const start = (manager: 'sync' | 'kubelet' = 'sync', clock: Clock = systemClock) => {
     const mounted = new Map<string, MountedVolume>();
     const open = (storage: string) => {
       const objects = createApiObjects(manifestsWith(storage), []);
@@ -75,16 +80,16 @@ async function aProvisionedNode() {
         ...{node, clock: systemClock, objects},
         claims: new ProvisionedClaims(node.rootDir),
       });
-      const provisioner = new VolumeProvisioner({node, manager: 'sync', csi: () => csi});
+      const provisioner = new VolumeProvisioner({node, clock, manager, csi: () => csi});
       return {csi, provisioner, objects: withProvisionedClaims(objects, provisioner)};
     };
-    const mount = async (storage: string): Promise<void> => {
-      const {csi, objects} = open(storage);
+    const sync = async ({csi, objects}: ReturnType<typeof open>) => {
       const pod = aClaimPod();
       await objects.load?.(pod, {volumesOnly: false, events}, signal);
-      await mountVolumes(pod, {...aHost(node, objects), csi, events}, signal, mounted);
+      return await mountVolumes(pod, {...aHost(node, objects), csi, events}, signal, mounted);
     };
-    return {open, mount};
+    const mount = async (storage: string) => await sync(open(storage));
+    return {open, sync, mount};
   };
   const reasons = (): readonly string[] => happened.splice(0).map(({reason}) => reason);
   const expansions = (): readonly string[] => driver.changes.filter((method) => method.includes('Expand'));
@@ -110,6 +115,26 @@ test('a volume of a claim that asks for more is enlarged by the controller and o
   expect(driver.callsTo('NodePublishVolume')).toHaveLength(1);
 });
 
+test('the pods of a daemon start while the controller hangs, and are synced again', async () => {
+  let resume = (): void => undefined;
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve;
+  });
+  const {start, expansions} = await aProvisionedNode(resumed);
+  await start().mount('1Mi');
+  const clock = new FakeClock();
+  const {open, sync} = start('kubelet', clock);
+  const process = open('2Mi');
+  const syncing = sync(process);
+  await until(() => clock.sleeping > 0);
+  await clock.advance(5000);
+  const {volumes, isExpanding} = await syncing;
+  expect({volumes: volumes.size, isExpanding}).toEqual({volumes: 1, isExpanding: true});
+  resume();
+  await until(async () => (await sync(process)).isExpanding !== true);
+  expect(expansions()).toEqual(['ControllerExpandVolume', 'NodeExpandVolume']);
+});
+
 test('what a process has left of an expansion is done by the next one', async () => {
   const {driver, start, reasons, expansions} = await aProvisionedNode();
   await start().mount('1Mi');
@@ -132,7 +157,12 @@ test('the driver gets the secret of its class when it deletes a volume, but not 
     ...{node, clock: systemClock, objects: createApiObjects([], [])},
     claims: new ProvisionedClaims(node.rootDir),
   });
-  const other = new VolumeProvisioner({node, manager: 'sync', csi: () => without.csiVolumes});
+  const other = new VolumeProvisioner({
+    node,
+    clock: systemClock,
+    manager: 'sync',
+    csi: () => without.csiVolumes,
+  });
   const {errors} = await other.reclaim(() => false);
   expect(errors.map(({message}) => message)).toEqual([
     expect.stringMatching(/secrets "provisioner" not found$/),

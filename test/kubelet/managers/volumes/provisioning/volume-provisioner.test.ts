@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../../../src/kubelet/contract/api-objects.js';
 import type {ClaimToProvision} from '../../../../../src/kubelet/contract/volumes/claimed-volume.js';
 import type {CsiVolumes, NewCsiVolume} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
@@ -69,7 +70,7 @@ function provisioner(): VolumeProvisioner {
       deleted.push(handle);
     },
   };
-  return new VolumeProvisioner({node: {rootDir}, manager: 'sync', csi: () => csi});
+  return new VolumeProvisioner({node: {rootDir}, clock: systemClock, manager: 'sync', csi: () => csi});
 }
 
 const provision = async (claim = CLAIM) => {

@@ -2,6 +2,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
+import {systemClock} from '../../../../../src/base/clock.js';
 import {SystemError} from '../../../../../src/base/errors.js';
 import type {ClaimToProvision} from '../../../../../src/kubelet/contract/volumes/claimed-volume.js';
 import type {
@@ -13,7 +14,12 @@ import {
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-volume-store.js';
-import {VolumeResizer} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-resizer.js';
+import {
+  VolumeResizer,
+  type VolumeResizerOptions,
+} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-resizer.js';
+import {until} from '../../../../base/until.js';
+import {FakeClock} from '../../../../fakes/fake-clock.js';
 
 const MIB = 1024 ** 2;
 const REF = {namespace: 'default', name: 'data'};
@@ -68,15 +74,18 @@ function aClaim(storage: string, allowVolumeExpansion = true): ClaimToProvision 
   };
 }
 
-function aResizer(expand: () => ExpandedCsiVolume): VolumeResizer {
+function aResizer(
+  expand: () => ExpandedCsiVolume | Promise<ExpandedCsiVolume>,
+  waiting: Pick<VolumeResizerOptions, 'clock' | 'waitMs'> = {clock: systemClock, waitMs: Infinity},
+): VolumeResizer {
   const expandVolume = async (volume: CsiVolumeToExpand) => {
     asked.push(volume);
-    return expand();
+    return await expand();
   };
-  return new VolumeResizer({store, csi: () => ({expandVolume})});
+  return new VolumeResizer({store, csi: () => ({expandVolume}), ...waiting});
 }
 
-async function resize(resizer: VolumeResizer, claim: ClaimToProvision) {
+async function tryResize(resizer: VolumeResizer, claim: ClaimToProvision) {
   const [record = RECORD] = await store.list();
   return await resizer.resize(
     record,
@@ -86,6 +95,12 @@ async function resize(resizer: VolumeResizer, claim: ClaimToProvision) {
     },
     signal,
   );
+}
+
+async function resize(resizer: VolumeResizer, claim: ClaimToProvision): Promise<ProvisionedVolume> {
+  const {record, isGrowing} = await tryResize(resizer, claim);
+  expect(isGrowing).toBe(false);
+  return record;
 }
 
 test('the driver enlarges the volume of a claim that asks for more, once', async () => {
@@ -161,4 +176,54 @@ test('a volume that its driver cannot enlarge is used as it is, and asked for ag
   failure = undefined;
   // The driver does not say how large the volume is.
   expect((await resize(resizer, aClaim('2Mi'))).volume?.spec.capacity).toEqual({storage: '2Mi'});
+});
+
+/** A driver that does not answer until it is told to. */
+function aHangingDriver() {
+  let answer: (expanded: ExpandedCsiVolume) => void = () => undefined;
+  const hanging = new Promise<ExpandedCsiVolume>((resolve) => {
+    answer = resolve;
+  });
+  const clock = new FakeClock();
+  return {clock, answer, resizer: aResizer(() => hanging, {clock, waitMs: 5000})};
+}
+
+test('a driver that hangs delays the pods of its claim for a while, once', async () => {
+  const {clock, answer, resizer} = aHangingDriver();
+  const first = tryResize(resizer, aClaim('2Mi'));
+  await until(() => clock.sleeping > 0);
+  await clock.advance(5000);
+  expect(await first).toEqual({record: RECORD, isGrowing: true});
+  // Another one, or the same again, does not wait.
+  expect(await tryResize(resizer, aClaim('2Mi'))).toEqual({record: RECORD, isGrowing: true});
+  expect(asked).toHaveLength(1);
+  answer({bytes: BigInt(2 * MIB), needsNode: true});
+  await until(() => events.length === 2);
+  expect((await resize(resizer, aClaim('2Mi'))).claimStatus).toMatchObject({
+    allocatedResourceStatuses: {storage: 'NodeResizePending'},
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test('what others have done to a volume while its driver works is kept', async () => {
+  const {answer, resizer} = aHangingDriver();
+  const growing = tryResize(resizer, aClaim('2Mi'));
+  await until(() => asked.length === 1);
+  const done = await resize(
+    aResizer(() => ({bytes: BigInt(2 * MIB), needsNode: false})),
+    aClaim('2Mi'),
+  );
+  answer({bytes: BigInt(2 * MIB), needsNode: true});
+  expect(await growing).toEqual({record: done, isGrowing: false});
+  expect(await store.list()).toEqual([done]);
+});
+
+test('a volume that is deleted while its driver enlarges it stays deleted', async () => {
+  const {answer, resizer} = aHangingDriver();
+  const growing = tryResize(resizer, aClaim('2Mi'));
+  await until(() => asked.length === 1);
+  await store.delete(RECORD);
+  answer({bytes: 0n, needsNode: false});
+  expect(await growing).toEqual({record: RECORD, isGrowing: false});
+  expect(await store.list()).toEqual([]);
 });
