@@ -41,6 +41,23 @@ test('the pod resources API shows the devices of pods and of the node', async ()
   });
 });
 
+test('a rejected pod is not in the list of v1 only', async () => {
+  await using testbed = await DeviceTestbed.start();
+  await using _plugin = await testbed.plug({devices: [{id: 'd1'}]});
+  await testbed.runPod('web');
+  await testbed.rejected('late');
+  using v1 = connectTo(testbed, 'pod-resources', 'v1');
+  using alpha = connectTo(testbed, 'pod-resources-v1alpha1', 'v1alpha1');
+  const namesIn = (response: object): readonly string[] =>
+    (response as {pod_resources: {name: string}[]}).pod_resources.map(({name}) => name).toSorted();
+  expect(namesIn(await v1.call('List'))).toEqual(['web-goldennode']);
+  expect(namesIn(await alpha.call('List'))).toEqual(['late-goldennode', 'web-goldennode']);
+  const late = {pod_name: 'late-goldennode', pod_namespace: 'default'};
+  expect(await v1.call('Get', late)).toMatchObject({
+    pod_resources: {name: 'late-goldennode', containers: [{name: 'app', devices: []}]},
+  });
+});
+
 test('more than ten calls at once are rejected', async () => {
   await using testbed = await DeviceTestbed.start();
   await testbed.daemon.until('it runs', () => testbed.daemon.log.length > 0);
