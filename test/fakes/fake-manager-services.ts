@@ -9,6 +9,7 @@ export function fakeManagerServices(
   return {
     logger: SILENT_LOGGER,
     metrics: NO_METRICS,
+    knownPods: () => [],
     activePods: () => [],
     allSourcesReady: () => true,
     runningContainers: () => [],

@@ -1,7 +1,7 @@
 import {compareQuantities} from '../../api/quantity.js';
 import {isHugePageResource} from '../../api/resource-list.js';
 import {messageOf} from '../../base/errors.js';
-import {parseDuration} from '../../format/duration.js';
+import {formatDuration, parseDuration} from '../../format/duration.js';
 import {parseCpuSet} from '../resources/cpu-set.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
@@ -13,6 +13,7 @@ import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.j
 export function findFieldConflicts(values: ConfigValues): readonly string[] {
   const found: (string | false)[] = [
     imageGc(values),
+    imageAge(values),
     values.serializeImagePulls === true &&
       (values.maxParallelImagePulls ?? 1) > 1 &&
       'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false',
@@ -100,7 +101,18 @@ function imageGc({
   );
 }
 
+function imageAge({imageMinimumGCAge: min, imageMaximumGCAge: max}: ConfigValues): string | false {
+  return (
+    nanos(max) > 0n &&
+    nanos(max) <= nanos(min) &&
+    `imageMaximumGCAge ${formatDuration(nanos(max))} must be greater than imageMinimumGCAge ${formatDuration(nanos(min))}`
+  );
+}
+
 const nanos = (duration: string): bigint => parseDuration(duration) ?? 0n;
+
+/** Formats a duration as Go prints metav1.Duration, a struct. */
+const printed = (duration: string): string => `{${formatDuration(nanos(duration))}}`;
 
 const DEFAULT_QUOTA_PERIOD = nanos('100ms');
 
@@ -108,7 +120,7 @@ function cpuQuota(values: ConfigValues): readonly (string | false)[] {
   const text = values.cpuCFSQuotaPeriod;
   const period = nanos(text);
   const isAllowed = isGateEnabled(values, 'CustomCPUCFSQuotaPeriod');
-  const name = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${text}`;
+  const name = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${printed(text)}`;
   return [
     !isAllowed && period !== DEFAULT_QUOTA_PERIOD && `${name} requires feature gate CustomCPUCFSQuotaPeriod`,
     isAllowed &&
@@ -142,7 +154,7 @@ function shutdown(values: ConfigValues): readonly (string | false)[] {
   const hasPriorities = isGateEnabled(values, 'GracefulNodeShutdownBasedOnPodPriority');
   return [
     nanos(critical) > nanos(all) &&
-      `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`,
+      `shutdownGracePeriodCriticalPods ${printed(critical)} must be <= shutdownGracePeriod ${printed(all)}`,
     isByTime &&
       !isGateEnabled(values, 'GracefulNodeShutdown') &&
       'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown',
@@ -182,10 +194,16 @@ function nodeAllocatable(values: ConfigValues): readonly (string | false)[] {
   const {enforceNodeAllocatable: enforced} = values;
   const unknown = enforced.find((name) => !ENFORCEMENTS.includes(name));
   const repeated = enforced.find((name, index) => enforced.indexOf(name) !== index);
+  const effective = enforced.filter((name) => name !== 'none' && ENFORCEMENTS.includes(name));
   const quoted = ENFORCEMENTS.map((name) => `"${name}"`);
   return [
     ...RESERVED_KINDS.flatMap((kind) => reservedCgroup(values, kind)),
     repeated !== undefined && `duplicated enforcements "${repeated}" in ${FIELD}`,
+    ...effective.map(
+      (name) =>
+        !values.cgroupsPerQOS &&
+        `cgroupsPerQOS (--cgroups-per-qos) must be set to true when "${name}" contained in ${FIELD}`,
+    ),
     enforced.includes('none') &&
       enforced.length > 1 &&
       `${FIELD} may not contain additional enforcements when "none" is specified`,

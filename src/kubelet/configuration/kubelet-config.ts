@@ -220,15 +220,38 @@ export function periodToMs(duration: string): number {
   return Math.min(Math.max(durationToMs(duration), SHORTEST_PERIOD_MS), LONGEST_TIMER_MS);
 }
 
-/** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */
+/** Fields that Go omits when they are false; other booleans are pointers. */
+const OMITTED_IF_FALSE: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
+  'enableContentionProfiling',
+  'kernelMemcgNotification',
+  'protectKernelDefaults',
+  'rotateCertificates',
+  'runOnce',
+  'serverTLSBootstrap',
+]);
+
+/** Reports whether Go omits a value (omitempty): an empty text, list or map, or a zero that is no pointer. */
+function isOmitted(path: ConfigPath, value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  if (value === false) return OMITTED_IF_FALSE.has(path);
+  return value === '' || (value === 0 && CONFIG_FIELDS[path].type.isZero?.(value) === true);
+}
+
+/**
+ * Returns the configuration as a KubeletConfiguration object, for /configz, without the fields that Go omits; credentials are
+ * masked.
+ */
 export function toKubeletConfiguration(values: ConfigValues): Readonly<Record<string, unknown>> {
   const root: Record<string, unknown> = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
+    // Structs, which Go shows if they are empty, too.
+    authentication: {x509: {}},
+    memorySwap: {},
   };
   for (const path of CONFIG_PATHS) {
     const value = values[path];
-    if (value === undefined) continue;
+    if (value === undefined || isOmitted(path, value)) continue;
     const {redaction} = CONFIG_FIELDS[path].type;
     const names = path.split('.');
     let at = root;

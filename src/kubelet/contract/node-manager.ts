@@ -100,6 +100,8 @@ export interface NodeManagerServices {
   readonly isPlan?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Pods of the sources, also ended and rejected ones. */
+  readonly knownPods: () => readonly Pod[];
   /** Pods that use resources of the node, with their allocated resources; also one that is being admitted. */
   readonly activePods: () => readonly Pod[];
   /** True when all sources have delivered their pods: only then is the state of an unknown pod stale. */

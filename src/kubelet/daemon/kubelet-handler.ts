@@ -166,6 +166,11 @@ export class KubeletHandler implements SyncLoopHandler {
     workers.update({type: 'create', pod});
   }
 
+  /** Returns the pods of the sources, also ended and rejected ones (podManager GetPods). */
+  knownPods(): readonly Pod[] {
+    return this.#options.manager.list().map(({pod}) => pod);
+  }
+
   /** Returns the pods that use resources of the node, with their allocated resources (GetActivePods). */
   activePods(): readonly Pod[] {
     return this.#listActive().map(({pod}) => this.#options.allocations.getAllocatedPod(pod));

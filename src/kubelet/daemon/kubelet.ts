@@ -9,6 +9,7 @@ import {CriError} from '../../cri/index.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
+import {makeNodeDirs} from '../managers/pod-filesystem/pod-directories.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {findLiveKubelet, watchLiveKubelet} from '../node/find-live-kubelet.js';
@@ -94,7 +95,7 @@ export class Kubelet {
     };
     const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
     await enforceReservations(allocatable);
-    await this.#makeContainerLogsDir();
+    await this.#makeDirectories();
     await this.#parts.nodeManagers.start(
       createNodeManagerServices(
         {...this.#options, events: this.#parts.events, objects: this.#parts.sources.objects, record},
@@ -182,15 +183,19 @@ export class Kubelet {
     for (const record of records) if (!lacksSpec(record)) allocations.restore(record.pod);
   }
 
-  /** Makes the directory of links to the container logs. Pods run without it, unlike in a kubelet. */
-  async #makeContainerLogsDir(): Promise<void> {
+  /** Creates the kubelet's own directories. A failure is logged: pods run without them, unlike in a kubelet. */
+  async #makeDirectories(): Promise<void> {
     const {node, logger} = this.#options;
-    try {
-      await openContainerLogLinks(node.node)?.makeDirectory();
-    } catch (error) {
-      rethrowUnexpected(error);
-      logger.forFile('kubelet.ts').error(error, 'Failed to create the directory of links to container logs');
-    }
+    const attempt = async (what: string, make: Promise<void> | undefined): Promise<void> => {
+      try {
+        await make;
+      } catch (error) {
+        rethrowUnexpected(error);
+        logger.forFile('kubelet.ts').error(error, `Failed to create the ${what}`);
+      }
+    };
+    await attempt('directories of the root directory', makeNodeDirs(node.node));
+    await attempt('directory of links to container logs', openContainerLogLinks(node.node)?.makeDirectory());
   }
 
   #createLogRotator(): LogRotator {

@@ -53,6 +53,7 @@ export function createNodeManagerServices(
   return {
     ...{node, clock, logger, metrics, resourceApi: cluster?.resourceApi},
     ...(cluster === undefined && {deviceObjects: () => objects.deviceObjects?.() ?? NO_DEVICE_OBJECTS}),
+    knownPods: () => handler.knownPods(),
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>

@@ -27,6 +27,7 @@ function plannedServices(node: NodeFacts, clock: Clock): OwnNodeManagerServices 
     isPlan: true,
     logger: SILENT_LOGGER,
     metrics: NO_METRICS,
+    knownPods: () => [],
     activePods: () => [],
     allSourcesReady: () => false,
     runningContainers: () => [],

@@ -17,6 +17,7 @@ import {
 } from './kubelet-response.js';
 import type {Exchange, Upgrade} from '../../http-server/request-server.js';
 import type {ServerOptions} from './http-server-options.js';
+import {redirectResponse, ServeMux} from './serve-mux.js';
 import {findRoute, parseRequestPath, urlRootPath, type RequestPath, type Route} from './router.js';
 
 /** Options of the HTTP application of a port. */
@@ -45,10 +46,12 @@ export class HttpApp {
   readonly #options: HttpAppOptions;
   readonly #logger: FileLogger;
   readonly #roots: ReadonlySet<string>;
+  readonly #mux: ServeMux;
 
   constructor(options: HttpAppOptions) {
     this.#options = options;
     this.#logger = options.logger.forFile('http-app.ts');
+    this.#mux = new ServeMux(options.routes, options.disabled.keys());
     this.#roots = new Set([
       ...options.disabled.keys(),
       ...options.routes.map(({pattern}) => pattern.split('/')[1] ?? ''),
@@ -76,13 +79,15 @@ export class HttpApp {
     target: Target | undefined,
     {socket, ...request}: Pick<KubeletRequest, 'raw' | 'signal' | 'canUpgrade'> & Pick<Exchange, 'socket'>,
   ): Promise<KubeletResponse> {
+    const {method = '', url = ''} = request.raw;
+    const [pathname = '', ...search] = url.split(/(?=\?)/);
+    const redirection = this.#mux.redirection(pathname);
+    if (redirection !== undefined) return redirectResponse(`${redirection}${search.join('')}`, method);
     if (target === undefined) throw new HttpError(400, '400 Bad Request');
     const {path, query} = target;
-    const {method = ''} = request.raw;
-    const root = path.parts[0] ?? '';
-    if (!this.#roots.has(root)) return errorResponse(404, '404 page not found');
+    if (!this.#mux.has(pathname)) return errorResponse(404, '404 page not found');
     await abortable(this.#authorize(request.raw, path, socket), request.signal);
-    const disabled = this.#options.disabled.get(root);
+    const disabled = this.#options.disabled.get(path.parts[0] ?? '');
     if (disabled !== undefined) return errorResponse(405, disabled);
     const {route, params} = findRoute(this.#options.routes, path, method);
     return await route.handle({...request, method, params, query});

@@ -6,6 +6,11 @@ export interface Route {
   readonly pattern: string;
   /** Allowed methods; undefined allows all. */
   readonly methods?: readonly string[];
+  /**
+   * How a kubelet registers the path: `exact` without the paths below it, or the root of its tree. Default: the first segment is
+   * the root.
+   */
+  readonly registeredAs?: 'exact' | `/${string}`;
   readonly handle: (request: KubeletRequest) => Promise<KubeletResponse>;
 }
 

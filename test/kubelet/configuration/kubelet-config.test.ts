@@ -212,6 +212,24 @@ test.each([
   expect(() => read(text, flags)).not.toThrow(/hunter2/);
 });
 
+test('/configz has the fields that Go does not omit', () => {
+  const shown = toKubeletConfiguration(read('podsPerCore: 0\nrunOnce: false\nregisterNode: false\n').values);
+  expect(shown).toMatchObject({
+    ...{registerNode: false, failCgroupV1: false, enableSystemLogQuery: false, imageMaximumGCAge: '0s'},
+    ...{memorySwap: {}, authentication: {x509: {}}},
+  });
+  const omitted = [
+    'podsPerCore',
+    'runOnce',
+    'tlsMinVersion',
+    'featureGates',
+    'registerWithTaints',
+    'staticPodURL',
+    'tracing',
+  ];
+  expect(Object.keys(shown).filter((name) => omitted.includes(name))).toEqual([]);
+});
+
 test('the configuration can be converted to a KubeletConfiguration and back', () => {
   const text = 'maxPods: 5\nauthentication: {anonymous: {enabled: true}}\n';
   const content = JSON.stringify(toKubeletConfiguration(read(text).values));

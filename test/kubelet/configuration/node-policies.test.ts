@@ -51,15 +51,15 @@ test('with cgroup v1 the OOM killer kills single processes', () => {
 test.each([
   [
     'cpuCFSQuotaPeriod: 2s\n',
-    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1ms and 1sec, inclusive',
+    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {2s} must be between 1ms and 1sec, inclusive',
   ],
   [
     'cpuCFSQuotaPeriod: 0s\n',
-    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 0s must be between 1ms and 1sec, inclusive',
+    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {0s} must be between 1ms and 1sec, inclusive',
   ],
   [
     'cpuCFSQuotaPeriod: 5ms\nfeatureGates: {CustomCPUCFSQuotaPeriod: false}\n',
-    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 5ms requires feature gate CustomCPUCFSQuotaPeriod',
+    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {5ms} requires feature gate CustomCPUCFSQuotaPeriod',
   ],
   [
     'memorySwap: {swapBehavior: UnlimitedSwap}\n',
@@ -85,10 +85,22 @@ test.each([
     'memoryReservationPolicy: All\n',
     'option "All" specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"',
   ],
-  ['shutdownGracePeriod: 500ms\n', 'shutdownGracePeriod 500ms must be either zero or otherwise >= 1 sec'],
+  ['shutdownGracePeriod: 500ms\n', 'shutdownGracePeriod {500ms} must be either zero or otherwise >= 1 sec'],
   [
     'shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 1ms\n',
-    'shutdownGracePeriodCriticalPods 1ms must be either zero or otherwise >= 1 sec',
+    'shutdownGracePeriodCriticalPods {1ms} must be either zero or otherwise >= 1 sec',
+  ],
+  [
+    'shutdownGracePeriod: 1s\nshutdownGracePeriodCriticalPods: 2s\n',
+    'shutdownGracePeriodCriticalPods {2s} must be <= shutdownGracePeriod {1s}',
+  ],
+  [
+    'imageMaximumGCAge: 120s\nimageMinimumGCAge: 2m\n',
+    'imageMaximumGCAge 2m0s must be greater than imageMinimumGCAge 2m0s',
+  ],
+  [
+    'cgroupsPerQOS: false\n',
+    'cgroupsPerQOS (--cgroups-per-qos) must be set to true when "pods" contained in enforceNodeAllocatable (--enforce-node-allocatable)',
   ],
   [
     'shutdownGracePeriod: 5s\nfeatureGates: {GracefulNodeShutdown: false}\n',

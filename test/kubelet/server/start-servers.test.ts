@@ -159,7 +159,6 @@ describe('container logs', () => {
     ['?limitBytes=6', 'one\ntw'],
     ['?timestamps=true&tailLines=1', '2026-01-01T00:00:03.000000004Z three\n'],
     ['?timestamps=0&tailLines=1', 'three\n'],
-    ['?stream=Stderr', 'two\n'],
   ])('query %j selects lines', async (query, expected) => {
     const {request, logPath} = await startServerTestbed();
     await writeFile(logPath, `${LINES.join('\n')}\n`);
@@ -292,6 +291,11 @@ describe('commands and checkpoints', () => {
     ['/run/team/web/nope?cmd=id', 500, 'container not found ("nope")'],
     ['/checkpoint/team/web/nope', 404, 'container nope does not exist'],
     ['/checkpoint/team/web/main?timeout=x', 404, 'cannot parse value of timeout parameter'],
+    [
+      '/checkpoint/team/web/main?timeout=-1',
+      500,
+      'checkpointing of team/web/main failed (CheckpointContainer requires the timeout value to be > 0)',
+    ],
   ])('%s is %i', async (path, status, body) => {
     const {request} = await startServerTestbed();
     expect(await request(path, {method: 'POST'})).toMatchObject({status, body});

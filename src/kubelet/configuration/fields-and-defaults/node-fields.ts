@@ -50,7 +50,7 @@ const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 
 
 const zeroOrSeconds = (value: string): string | undefined =>
   seconds(value) < 0 || (seconds(value) > 0 && seconds(value) < 1)
-    ? `${value} must be either zero or otherwise >= 1 sec`
+    ? `{${value}} must be either zero or otherwise >= 1 sec`
     : undefined;
 
 const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];

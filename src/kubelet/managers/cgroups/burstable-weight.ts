@@ -1,4 +1,9 @@
-import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
+import {
+  cpuWeightToCpuShares,
+  MIN_CPU_SHARES,
+  milliCpuToShares,
+  sharesToMilliCpu,
+} from '../../resources/cpu-shares.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {isQosCgroup} from '../../resources/pod-cgroup-parent.js';
 import {cpuWeightValue} from './cgroup-files.js';
@@ -7,8 +12,9 @@ import type {CreatedCgroups} from './created-cgroups.js';
 import {namesIn, readText, type Hierarchy} from './hierarchies.js';
 
 /**
- * Sets the CPU weight of the Burstable cgroup to the sum of its pods' weights, including those of other clients, if
- * kcri created it (qosContainerManagerImpl setCPUCgroupConfig).
+ * Sets the CPU weight of the Burstable cgroup to that of the sum of its pods' requests, if kcri created it
+ * (qosContainerManagerImpl setCPUCgroupConfig). The requests are read from the weights of the pods, so that those of other
+ * clients count.
  */
 export async function updateBurstableWeight(
   {version}: CgroupRoot,
@@ -20,10 +26,15 @@ export async function updateBurstableWeight(
   if (!isQosCgroup(path, 'burstable') || cpu === undefined) return;
   const directory = cpu.path + path;
   if (!(await created.has(directory))) return;
-  let shares = 0n;
-  for (const name of await namesIn(directory)) shares += await sharesOf(version, `${directory}/${name}`);
-  const sum = shares < MIN_CPU_SHARES ? MIN_CPU_SHARES : shares;
-  await writeLimits(cpu, path, [cpuWeightValue(version, sum)]);
+  let milliCpu = 0n;
+  for (const name of await namesIn(directory))
+    milliCpu += requestOf(await sharesOf(version, `${directory}/${name}`));
+  await writeLimits(cpu, path, [cpuWeightValue(version, milliCpuToShares(milliCpu))]);
+}
+
+/** Returns the milli-CPUs that a pod with these shares requests; the minimum stands for none, and is not added up. */
+function requestOf(shares: bigint): bigint {
+  return shares === MIN_CPU_SHARES ? 0n : sharesToMilliCpu(shares);
 }
 
 async function sharesOf(version: 1 | 2, directory: string): Promise<bigint> {

@@ -65,7 +65,8 @@ export class PluginConnection implements PluginCalls {
       this.#client.allocate({containerRequests: [{devicesIds}]}, {signal}),
     );
     const [response] = containerResponses;
-    if (response === undefined) throw new SystemError('no containers return in allocation response');
+    // The space is before the response, whose text is empty.
+    if (response === undefined) throw new SystemError('no containers return in allocation response ');
     return response;
   };
 

@@ -1,4 +1,4 @@
-import {mkdir, readdir, stat, unlink, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, stat, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 
@@ -13,8 +13,7 @@ export const CHECKPOINT = 'kubelet_internal_checkpoint';
  */
 export async function preparePluginDirectory(directory: string): Promise<void> {
   await withFileErrors('preparing', directory, async () => {
-    await mkdir(directory, {recursive: true, mode: 0o750});
-    await writeFile(join(directory, 'DEPRECATION'), '', {mode: 0o644});
+    await mkdir(directory, {recursive: true, mode: 0o755});
     for (const name of await readdir(directory)) {
       const path = join(directory, name);
       const isSocket = await ifPresent(async () => (await stat(path)).isSocket());

@@ -65,7 +65,6 @@ export class DraManager {
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const work = async (): Promise<void> => {
       const references = claimsOfPod(pod);
-      if (references.length === 0) return;
       const found: ClaimInfo[] = [];
       for (const reference of references) found.push(await this.#find(pod, reference, signal));
       await this.#lock.run(found.map(keyOf), async () => this.#prepareLocked(pod, found, signal), signal);

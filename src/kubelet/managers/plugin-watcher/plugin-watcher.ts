@@ -21,7 +21,7 @@ export async function startPluginWatcher(services: Services, signal: AbortSignal
   const directory = join(services.node.rootDir, 'plugins_registry');
   const logger = services.logger.forFile('plugin-watcher.ts');
   try {
-    await withFileErrors('creating', directory, () => mkdir(directory, {recursive: true, mode: 0o755}));
+    await withFileErrors('creating', directory, () => mkdir(directory, {recursive: true, mode: 0o750}));
   } catch (error) {
     if (!isExpectedError(error)) throw error;
     logger.error(error, 'The desired_state_of_world populator (plugin watcher) starts failed!');

@@ -19,12 +19,34 @@ import {podRef} from '../../contract/pod-ref.js';
 
 /** Pod data is readable by root and its group only. */
 const DATA_MODE = 0o750;
+/** What only root may read: memory of containers, and who may use which image. */
+const SECRET_MODE = 0o700;
 const LOG_MODE = 0o755;
 /** Writable for all users, because a container may run as any user. */
 const TERMINATION_LOG_MODE = 0o666;
 
 type RootFacts = Pick<NodeFacts, 'rootDir'>;
 type LogFacts = Pick<NodeFacts, 'podLogsDir'>;
+
+/** Directories of a root directory with their modes, parents first (setupDataDirs, NewFSPullRecordsAccessor). */
+const NODE_DIRECTORIES: Readonly<Record<string, number>> = {
+  pods: DATA_MODE,
+  plugins: DATA_MODE,
+  plugins_registry: DATA_MODE,
+  checkpoints: SECRET_MODE,
+  image_manager: SECRET_MODE,
+  'image_manager/pulling': SECRET_MODE,
+  'image_manager/pulled': SECRET_MODE,
+};
+
+/** Creates the directories that a running kubelet has in its root directory. Idempotent. Rejects with SystemError. */
+export async function makeNodeDirs({rootDir}: RootFacts): Promise<void> {
+  const directories = Object.entries(NODE_DIRECTORIES).map(([name, mode]) => ({
+    path: join(rootDir, name),
+    mode,
+  }));
+  await makeDirectories([{path: rootDir, mode: DATA_MODE}, ...directories]);
+}
 
 /** Creates the pod's data directories (Kubelet.makePodDataDirs). Idempotent. Rejects with SystemError. */
 export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {

@@ -11,9 +11,8 @@ import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {IdMapping} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
 
-/** Default number of IDs per pod, and maximum number of pods (the kubelet's maxPods). */
+/** Default number of IDs per pod. */
 const IDS_PER_POD = 65_536;
-const MAX_PODS = 110;
 
 type RootFacts = Pick<NodeFacts, 'rootDir' | 'idsPerUserNamespace'>;
 
@@ -70,8 +69,8 @@ function findFreeMapping(
   used: readonly IdMapping[],
   random: RandomSource,
 ): IdMapping {
-  // User IDs have 32 bits, of which the first block belongs to the host, and the last ID is none.
-  const slots = Math.min(MAX_PODS, Math.floor((2 ** 32 - 1) / length) - 1);
+  // All user IDs, as in a kubelet: of their 32 bits the first block belongs to the host, and the last ID is none.
+  const slots = Math.floor((2 ** 32 - 1) / length) - 1;
   const start = slots === 0 ? 0 : random() % slots;
   for (let step = 0; step < slots; step++) {
     const hostId = (1 + ((start + step) % slots)) * length;

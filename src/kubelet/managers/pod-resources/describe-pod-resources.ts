@@ -43,7 +43,9 @@ export function describeAlphaPodResources(pod: Pod, providers: Providers): Alpha
     const {devices} = unite(providers.map((provider) => provider.ofContainer(uid, container.name)));
     return {
       name: container.name,
-      devices: devices.map(({resource: resourceName, id}) => ({resourceName, deviceIds: [id]})),
+      devices: devices
+        .flatMap(describeDevice)
+        .map(({resourceName, deviceIds}) => ({resourceName, deviceIds})),
     };
   });
   return {name, namespace, containers};
@@ -59,15 +61,18 @@ function unite(uses: readonly ResourceUse[]): Required<ResourceUse> {
 
 function describeUse({devices, cpus, memory}: Required<ResourceUse>): AllocatableResourcesResponse {
   return {
-    devices: devices.map(describeDevice),
+    devices: devices.flatMap(describeDevice),
     cpuIds: cpus.map(BigInt),
     memory: memory.map(describeMemory),
   };
 }
 
-/** Returns a device in an entry of its own, since only that has NUMA nodes. */
-function describeDevice({resource: resourceName, id, numaNodes}: DeviceUse): ContainerDevices {
-  return {resourceName, deviceIds: [id], ...(numaNodes.length > 0 && {topology: topologyOf(numaNodes)})};
+/** Returns a device in an entry for each of its NUMA nodes, or in one without (containerDevicesFromResourceDeviceInstances). */
+function describeDevice({resource: resourceName, id, numaNodes}: DeviceUse): readonly ContainerDevices[] {
+  const device = {resourceName, deviceIds: [id]};
+  return numaNodes.length === 0
+    ? [device]
+    : numaNodes.map((node) => ({...device, topology: topologyOf([node])}));
 }
 
 function describeMemory({type: memoryType, bytes: size, numaNodes}: MemoryUse): ContainerMemory {

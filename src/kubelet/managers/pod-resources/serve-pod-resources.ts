@@ -21,7 +21,7 @@ const LIMIT = {perSecond: 100, burst: 10};
 
 type Services = Pick<
   NodeManagerServices,
-  'node' | 'clock' | 'logger' | 'metrics' | 'activePods' | 'podResources'
+  'node' | 'clock' | 'logger' | 'metrics' | 'knownPods' | 'activePods' | 'podResources'
 >;
 
 /**
@@ -48,7 +48,13 @@ export async function servePodResources(services: Services, signal: AbortSignal)
   }
 }
 
-function servicesOf({activePods, podResources: providers, metrics}: Services): readonly ServedService[] {
+/** Only List of v1 leaves ended pods out, as in a kubelet. */
+function servicesOf({
+  knownPods,
+  activePods,
+  podResources: providers,
+  metrics,
+}: Services): readonly ServedService[] {
   const version = 'v1';
   return [
     podResourcesService({
@@ -61,7 +67,7 @@ function servicesOf({activePods, podResources: providers, metrics}: Services): r
         return describeAllocatable(providers);
       },
       get: async ({podName, podNamespace}) => {
-        const pod = activePods().find(
+        const pod = knownPods().find(
           ({metadata: {name, namespace}}) => name === podName && namespace === podNamespace,
         );
         metrics.podResourcesRequested({version, method: 'get', isFailed: pod === undefined});
@@ -72,7 +78,7 @@ function servicesOf({activePods, podResources: providers, metrics}: Services): r
     alphaPodResourcesService({
       list: async () => {
         metrics.podResourcesRequested({version: 'v1alpha1'});
-        return {podResources: activePods().map((pod) => describeAlphaPodResources(pod, providers))};
+        return {podResources: knownPods().map((pod) => describeAlphaPodResources(pod, providers))};
       },
     }),
   ];

@@ -1,5 +1,6 @@
+import {randomInt} from 'node:crypto';
 import {constants} from 'node:fs';
-import {chmod, lstat, mkdir, mkdtemp, readdir, readlink, rename, symlink, unlink} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readdir, readlink, rename, symlink, unlink} from 'node:fs/promises';
 import {dirname, join, posix} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {ifPresent, MAX_SEGMENT_LENGTH, withFile, withFileErrors} from '../../../base/fs/files.js';
@@ -20,6 +21,8 @@ export type Payload = ReadonlyMap<string, FileProjection>;
 const DATA_LINK = '..data';
 const NEW_DATA_LINK = '..data_tmp';
 const DIRECTORY_MODE = 0o755;
+/** Limit of the number that ends the name of a version (os.MkdirTemp). */
+const MAX_SUFFIX = 2 ** 32;
 /** Group that chown(2) leaves unchanged. */
 const UNCHANGED = -1;
 const MAX_PATH_LENGTH = 4096;
@@ -162,7 +165,8 @@ async function replaceData(
   {now, setOwnership}: AtomicWriteOptions,
 ): Promise<void> {
   const version = await withFileErrors('writing', directory, async () => {
-    const path = await mkdtemp(join(directory, `..${timestamp(now)}.`));
+    const path = join(directory, `..${timestamp(now)}.${randomInt(MAX_SUFFIX)}`);
+    await mkdir(path);
     await chmod(path, DIRECTORY_MODE);
     return path;
   });

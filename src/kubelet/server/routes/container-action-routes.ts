@@ -13,7 +13,7 @@ import type {ServedKubelet} from '../served-kubelet.js';
 
 type ActionServices = Pick<ServerOptions, 'runtime' | 'clock' | 'node'>;
 
-/** Default timeout of a checkpoint, in seconds; equals the default of runtimeRequestTimeout. */
+/** Shortest and default timeout of a checkpoint, in seconds; equals the default of runtimeRequestTimeout. */
 const DEFAULT_CHECKPOINT_SECONDS = 120;
 const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 
@@ -78,6 +78,8 @@ async function checkpoint(
   const location = join(directory, `checkpoint-${name}_${namespace}-${containerName}-${createdAt}.tar`);
   const notFound = message(`container ${containerName} not found`);
   const containerId = findRunningContainer(kubelet, pod, request, notFound);
+  if (timeout < 0)
+    throw new HttpError(500, message('CheckpointContainer requires the timeout value to be > 0'));
   await orHttpError(makeDirectoryPath(directory, 0o700), message, signal);
   await orHttpError(
     runtime.checkpointContainer(
@@ -90,13 +92,14 @@ async function checkpoint(
   return jsonResponse(JSON.stringify({items: [location]}));
 }
 
+/** Returns the timeout of the query, negative or at least the default, as for a kubelet's client of the runtime. */
 function timeoutSeconds(query: URLSearchParams): number {
   const text = query.getAll('timeout').at(-1);
   if (text === undefined) return DEFAULT_CHECKPOINT_SECONDS;
   const seconds = Number(text);
-  if (!/^\d+$/.test(text) || seconds > MAX_TIMEOUT_SECONDS)
+  if (!/^[+-]?\d+$/.test(text) || seconds > MAX_TIMEOUT_SECONDS)
     throw new HttpError(404, 'cannot parse value of timeout parameter');
-  return seconds === 0 ? DEFAULT_CHECKPOINT_SECONDS : seconds;
+  return seconds < 0 ? seconds : Math.max(seconds, DEFAULT_CHECKPOINT_SECONDS);
 }
 
 /** Rejects with HttpError 500 and the message if the promise rejects, or with the signal's reason. */

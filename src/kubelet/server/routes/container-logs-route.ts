@@ -20,7 +20,7 @@ import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
 
-type LogServices = Pick<ServerOptions, 'runtime' | 'clock'>;
+type LogServices = Pick<ServerOptions, 'runtime' | 'clock' | 'configuration'>;
 
 /**
  * Returns the route of /containerLogs, which streams a container's log: the current file without rotated ones, with
@@ -44,6 +44,11 @@ async function containerLogs(
   const pod = findRequestedPod(kubelet, request, `pod ${goQuote(podID)} does not exist`);
   if (findContainer(pod, containerName) === undefined)
     throw new HttpError(404, `container ${goQuote(containerName)} not found in pod ${goQuote(podID)}`);
+  if (query.stream !== 'All' && !canSplitStreams(services))
+    throw new HttpError(
+      400,
+      `unable to return the given log stream: ${goQuote(query.stream)}. Please enable PodLogsQuerySplitStreams feature gate in kubelet`,
+    );
   const containerId = selectInstance(pod, containerName, query.previous);
   const path = await readablePath(services, containerId, request.signal);
   const id = parseContainerId(containerId);
@@ -53,6 +58,11 @@ async function containerLogs(
       await readLog(path, readOptions(query, id, services, request.signal), sinkOf(response, request.signal));
     },
   };
+}
+
+function canSplitStreams({configuration}: LogServices): boolean {
+  const gates = (configuration['featureGates'] ?? {}) as Readonly<Record<string, boolean>>;
+  return gates['PodLogsQuerySplitStreams'] === true;
 }
 
 const STATUS_LISTS = [

@@ -16,12 +16,17 @@ export function debugRootRoutes({setVerbosity}: Pick<ServerOptions, 'setVerbosit
   return [
     {
       pattern: '/debug/flags/v',
+      registeredAs: 'exact',
       handle:
         setVerbosity === undefined
           ? disabled('flags endpoint is disabled.')
           : async (request) => await putVerbosity(request, setVerbosity),
     },
-    {pattern: '/debug/pprof/*', handle: disabled('profiling endpoint is disabled.')},
+    {
+      pattern: '/debug/pprof/*',
+      registeredAs: '/debug/pprof/',
+      handle: disabled('profiling endpoint is disabled.'),
+    },
   ];
 }
 
@@ -30,12 +35,12 @@ async function putVerbosity(
   {method, raw}: KubeletRequest,
   setVerbosity: (level: number) => void,
 ): Promise<KubeletResponse> {
-  if (method !== 'PUT') return textResponse('unsupported http method', 406);
+  if (method !== 'PUT') return errorResponse(406, 'unsupported http method');
   const value = await readValue(raw);
   const problem = verbosityProblem(value);
-  if (problem !== undefined) return textResponse(problem, 400);
+  if (problem !== undefined) return errorResponse(400, problem);
   setVerbosity(Number(value));
-  return textResponse(`successfully set klog.logging.verbosity to ${value}`);
+  return textResponse(`successfully set klog.logging.verbosity to ${value}\n`);
 }
 
 /** Reads a body, which is cut off where no number can be so long. */

@@ -53,9 +53,10 @@ export function kubeletChecks({kubelet, clock, syncFrequencyMs}: KubeletChecksOp
 export function healthRoutes(checks: HealthChecks, reporting: HealthReporting): readonly Route[] {
   const all = (request: KubeletRequest): KubeletResponse => runAllChecks(checks, request, reporting);
   return [
-    {pattern: '/healthz', handle: async (request) => Promise.resolve(all(request))},
+    {pattern: '/healthz', registeredAs: 'exact', handle: async (request) => Promise.resolve(all(request))},
     ...[...checks].map(([name, check]) => ({
       pattern: `/healthz/${name}`,
+      registeredAs: 'exact' as const,
       handle: async () => Promise.resolve(checkResponse(check())),
     })),
   ];

@@ -54,19 +54,34 @@ export function metricRoutes(
   return [
     {
       pattern: '/metrics',
+      registeredAs: 'exact',
       handle: shareResponse(async () =>
         metricsText(await metrics.metricsText(await currentMetrics(kubelet, options, volumeReader))),
       ),
     },
-    {pattern: '/metrics/probes', handle: shareResponse(async () => metricsText(metrics.probesText()))},
-    {pattern: '/metrics/slis', handle: shareResponse(async () => metricsText(metrics.slisText()))},
-    {pattern: '/metrics/resource', handle: shareResponse(() => resourceMetrics(usage, options, signal))},
+    {
+      pattern: '/metrics/probes',
+      registeredAs: 'exact',
+      handle: shareResponse(async () => metricsText(metrics.probesText())),
+    },
+    {
+      pattern: '/metrics/slis',
+      registeredAs: 'exact',
+      handle: shareResponse(async () => metricsText(metrics.slisText())),
+    },
+    {
+      pattern: '/metrics/resource',
+      registeredAs: 'exact',
+      handle: shareResponse(() => resourceMetrics(usage, options, signal)),
+    },
     {
       pattern: '/metrics/cadvisor',
+      registeredAs: 'exact',
       handle: shareResponse(() => cadvisorMetrics(kubelet, {...options, usage}, signal)),
     },
     {
       pattern: '/stats/summary',
+      registeredAs: '/stats/',
       methods: ['GET', 'POST'],
       handle: ({query}) => (query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory() : summary()),
     },

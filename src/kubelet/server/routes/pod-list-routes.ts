@@ -19,6 +19,7 @@ export function podsRoute(kubelet: ServedKubelet): Route {
 export function runningPodsRoute(kubelet: ServedKubelet): Route {
   return {
     pattern: '/runningpods',
+    registeredAs: '/runningpods/',
     methods: ['GET'],
     handle: shareResponse(async () => podList(runningPods(kubelet))),
   };
@@ -27,7 +28,11 @@ export function runningPodsRoute(kubelet: ServedKubelet): Route {
 /** Returns the route of /configz, the KubeletConfiguration in effect. */
 export function configzRoute(options: Pick<ServerOptions, 'configuration'>): Route {
   const body = (): string => JSON.stringify({kubeletconfig: options.configuration});
-  return {pattern: '/configz', handle: async () => Promise.resolve(jsonResponse(body()))};
+  return {
+    pattern: '/configz',
+    registeredAs: 'exact',
+    handle: async () => Promise.resolve(jsonResponse(body())),
+  };
 }
 
 /** Encodes a Pod without kind and apiVersion, which items of a list do not have. */

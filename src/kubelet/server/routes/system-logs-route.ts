@@ -26,6 +26,7 @@ export interface SystemLogsOptions extends ServiceLogsOptions {
 export function systemLogsRoute(options: SystemLogsOptions): Route {
   return {
     pattern: '/logs/*',
+    registeredAs: '/logs/',
     methods: ['GET'],
     handle: async (request) =>
       options.systemLogQuery

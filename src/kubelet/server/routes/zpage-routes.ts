@@ -28,11 +28,13 @@ export function zpageRoutes(
   const gates = (configuration['featureGates'] ?? {}) as Readonly<Record<string, boolean>>;
   const flagz: Route = {
     pattern: '/flagz',
+    registeredAs: 'exact',
     methods: ['GET'],
     handle: async (request) => Promise.resolve(page(request, 'Flagz', flagzPage(program.flags))),
   };
   const statusz: Route = {
     pattern: '/statusz',
+    registeredAs: 'exact',
     methods: ['GET'],
     handle: async (request) =>
       Promise.resolve(page(request, 'Statusz', statuszPage(program.version, clock.now(), paths))),

@@ -49,6 +49,14 @@ test.each(['v1', 'v1beta1'] as const)(
   },
 );
 
+test('a pod without claims leaves an empty list of claims', async () => {
+  await using testbed = await DraTestbed.start();
+  await testbed.daemon.until('a state is stored', async () => (await testbed.storedState()) !== '');
+  expect(await testbed.storedState()).toContain('"ClaimInfoStateList":null');
+  testbed.createPod('web', []);
+  await testbed.daemon.until('it is stored', async () => (await testbed.storedState()).includes(NO_CLAIMS));
+});
+
 test('a claim with admin access is prepared as others are', async () => {
   await using testbed = await DraTestbed.start();
   await testbed.plug();

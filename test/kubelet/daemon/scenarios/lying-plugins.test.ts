@@ -33,6 +33,15 @@ test.each(['GetPreferredAllocation', 'Allocate'])(
   },
 );
 
+test('a plugin that allocates nothing costs only the pod that needs it', async () => {
+  await using testbed = await DeviceTestbed.start();
+  await using _plugin = await testbed.plug({answers: {Allocate: () => ({container_responses: []})}});
+  // The space before the comma is a kubelet's.
+  expect(await testbed.rejected('web')).toBe(
+    'Pod was rejected: Allocate failed due to no containers return in allocation response , which is unexpected',
+  );
+});
+
 test('a plugin that never answers to GetDevicePluginOptions is not registered', async () => {
   await using testbed = await DeviceTestbed.start();
   await using plugin = await FakeDevicePlugin.start({

@@ -9,7 +9,12 @@ const connectTo = ({daemon}: DeviceTestbed, proto: KubeletProto, version: string
 test('the pod resources API shows the devices of pods and of the node', async () => {
   await using testbed = await DeviceTestbed.start();
   await using _plugin = await testbed.plug({
-    devices: [{id: 'd1', numaNodes: [0]}, {id: 'd2', health: 'Unhealthy'}, {id: 'd3'}],
+    devices: [
+      {id: 'd1', numaNodes: [0]},
+      {id: 'd2', health: 'Unhealthy'},
+      {id: 'd3'},
+      {id: 'd4', numaNodes: [0, 1]},
+    ],
   });
   await testbed.runPod('web');
   const pod = {name: 'web-goldennode', namespace: 'default'};
@@ -29,7 +34,12 @@ test('the pod resources API shows the devices of pods and of the node', async ()
     details: 'pod nosuch in namespace default not found',
   });
   expect(await v1.call('GetAllocatableResources')).toEqual({
-    devices: [d1, {resource_name: RESOURCE, device_ids: ['d3'], topology: null}],
+    devices: [
+      d1,
+      {resource_name: RESOURCE, device_ids: ['d3'], topology: null},
+      {resource_name: RESOURCE, device_ids: ['d4'], topology},
+      {resource_name: RESOURCE, device_ids: ['d4'], topology: {nodes: [{ID: '1'}]}},
+    ],
     cpu_ids: [],
     memory: [],
   });
@@ -38,6 +48,23 @@ test('the pod resources API shows the devices of pods and of the node', async ()
     pod_resources: [
       {...pod, containers: [{name: 'app', devices: [{resource_name: RESOURCE, device_ids: ['d1']}]}]},
     ],
+  });
+});
+
+test('a rejected pod is not in the list of v1 only', async () => {
+  await using testbed = await DeviceTestbed.start();
+  await using _plugin = await testbed.plug({devices: [{id: 'd1'}]});
+  await testbed.runPod('web');
+  await testbed.rejected('late');
+  using v1 = connectTo(testbed, 'pod-resources', 'v1');
+  using alpha = connectTo(testbed, 'pod-resources-v1alpha1', 'v1alpha1');
+  const namesIn = (response: object): readonly string[] =>
+    (response as {pod_resources: {name: string}[]}).pod_resources.map(({name}) => name).toSorted();
+  expect(namesIn(await v1.call('List'))).toEqual(['web-goldennode']);
+  expect(namesIn(await alpha.call('List'))).toEqual(['late-goldennode', 'web-goldennode']);
+  const late = {pod_name: 'late-goldennode', pod_namespace: 'default'};
+  expect(await v1.call('Get', late)).toMatchObject({
+    pod_resources: {name: 'late-goldennode', containers: [{name: 'app', devices: []}]},
   });
 });
 

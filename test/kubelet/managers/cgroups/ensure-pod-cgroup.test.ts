@@ -10,7 +10,11 @@ import {CGROUPS_LOCK} from '../../../../src/base/fs/machine-locks.js';
 import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
 import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import {cgroupValues} from '../../../../src/kubelet/managers/cgroups/cgroup-files.js';
-import {cpuSharesToCpuWeight, cpuWeightToCpuShares} from '../../../../src/kubelet/resources/cpu-shares.js';
+import {
+  cpuSharesToCpuWeight,
+  cpuWeightToCpuShares,
+  milliCpuToShares,
+} from '../../../../src/kubelet/resources/cpu-shares.js';
 import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
 import {ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
@@ -242,6 +246,22 @@ describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root an
     await removePodCgroup(cgroupRoot, [`${root}/kubepods/burstable/podu2`], systemClock);
     expect(value(root, 'cpu', '/kubepods/burstable/cpu.shares')).toBe('256');
     await removePodCgroup(cgroupRoot, [path], systemClock);
+  });
+
+  test('the shares of the Burstable cgroup are those of the sum of the requests of its pods', async () => {
+    const {cgroupRoot, root} = await createV1Root();
+    const pods = [100n, 0n, 100n, 3n].map((milliCpu, index) => ({
+      path: `${root}/kubepods/burstable/podu${index}`,
+      limits: {cpuShares: milliCpuToShares(milliCpu), hugePages: new Map<string, bigint>()},
+    }));
+    for (const {path, limits} of pods) await ensurePodCgroup(cgroupRoot, path, limits);
+    // 203 milli-CPUs; the shares of the pods are 102, 2, 102 and 3.
+    expect(value(root, 'cpu', '/kubepods/burstable/cpu.shares')).toBe('207');
+    await removePodCgroup(
+      cgroupRoot,
+      pods.map(({path}) => path),
+      systemClock,
+    );
   });
 
   test('two kcri with different root directories create and remove the same levels concurrently', async () => {

@@ -61,19 +61,19 @@ test('concurrently created pods get different mappings', async () => {
   const {node, pod} = await createTestbed();
   const pods = await Promise.all(Array.from({length: 4}, (_, index) => pod(`u${index}`)));
 
-  const mappings = await Promise.all(pods.map((one) => allocateUserNamespace(node, one, () => 108)));
+  const mappings = await Promise.all(pods.map((one) => allocateUserNamespace(node, one, () => 65_532)));
 
   const hostIds = mappings.map(({hostId}) => hostId / BLOCK).sort((a, b) => a - b);
-  expect(hostIds).toEqual([1, 2, 109, 110]);
+  expect(hostIds).toEqual([1, 2, 65_533, 65_534]);
 });
 
-test('110 pods can have mappings', async () => {
+test('pods have mappings up to the last block of IDs, as in a kubelet', async () => {
   const {node, pod, file} = await createTestbed();
   await pod('others');
-  const almostAll = [{hostId: BLOCK, containerId: 0, length: 109 * BLOCK}];
+  const almostAll = [{hostId: BLOCK, containerId: 0, length: 65_533 * BLOCK}];
   await writeFile(file('others'), JSON.stringify({uidMappings: almostAll, gidMappings: almostAll}));
 
-  expect((await allocateUserNamespace(node, await pod('last'), () => 5)).hostId).toBe(110 * BLOCK);
+  expect((await allocateUserNamespace(node, await pod('last'), () => 5)).hostId).toBe(65_534 * BLOCK);
   await expect(allocateUserNamespace(node, await pod('one-more'), () => 5)).rejects.toThrow(
     'could not find an empty slot to allocate a user namespace',
   );

@@ -51,7 +51,12 @@ class RecordedNode {
     const topologyManager = {policy: 'none', scope: 'container', options: {}};
     const node = {...GOLDEN_NODE, rootDir, topologyManager, ...facts};
     const started = new RecordedNode(createNodeManagers(node));
-    const services = fakeManagerServices({node, clock: new FakeClock(), activePods: () => started.#active});
+    const services = fakeManagerServices({
+      node,
+      clock: new FakeClock(),
+      knownPods: () => started.#active,
+      activePods: () => started.#active,
+    });
     await started.#managers.start(services, new AbortController().signal);
     return started;
   }

@@ -41,7 +41,7 @@ async function version(directory: string): Promise<string> {
 test('files are symbolic links through ..data into a timestamped directory', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: '1', 'b/c': '2', 'b/d/e': '3'}));
-  expect(await version(directory)).toMatch(/^\.\.2026_01_31_23_59_58\.\w{6}$/);
+  expect(await version(directory)).toMatch(/^\.\.2026_01_31_23_59_58\.\d+$/);
   expect((await readdir(directory)).sort()).toEqual([await version(directory), '..data', 'a', 'b'].sort());
   expect(await readlink(join(directory, 'a'))).toBe('..data/a');
   expect(await readlink(join(directory, 'b'))).toBe('..data/b');

@@ -1,5 +1,5 @@
 import {mkdir, readdir, readFile, stat, statfs, symlink, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {Volume} from '../../../../src/api/types/v1-volumes.js';
@@ -36,7 +36,9 @@ test('an emptyDir is a directory with mode 0777, regardless of the umask', async
   const node = await aNode();
   const {volumes: mounted} = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
   expect([...mounted]).toEqual([['a', {hostPath: volumeDir(node, 'a'), readOnly: false}]]);
-  expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
+  const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
+  expect(await modeOf(volumeDir(node, 'a'))).toBe(0o777);
+  expect(await modeOf(dirname(volumeDir(node, 'a')))).toBe(0o755);
   expect(await readdir(`${node.rootDir}/pods/u1/plugins/kubernetes.io~empty-dir/a`)).toEqual(['ready']);
 });
 

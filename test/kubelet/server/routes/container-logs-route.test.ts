@@ -41,8 +41,18 @@ test('a log that starts with an invalid line is readable', async () => {
   expect(await request('/containerLogs/team/web/main')).toMatchObject({status: 200, body: 'new\n'});
 });
 
+test.each(['Stdout', 'Stderr'])('one of two streams, %s, needs the feature gate', async (stream) => {
+  const {request} = await startServerTestbed();
+  expect(await request(`/containerLogs/team/web/main?stream=${stream}`)).toMatchObject({
+    status: 400,
+    body: `unable to return the given log stream: "${stream}". Please enable PodLogsQuerySplitStreams feature gate in kubelet`,
+  });
+  expect((await request('/containerLogs/team/web/main?stream=All')).status).toBe(200);
+});
+
 test('parts of lines follow each other as in the file, as with a kubelet', async () => {
-  const {request, logPath} = await startServerTestbed();
+  const configuration = {featureGates: {PodLogsQuerySplitStreams: true}};
+  const {request, logPath} = await startServerTestbed({options: {configuration}});
   const times = [1, 2, 3].map((second) => `2026-01-01T00:00:0${second}.000000000Z`);
   const lines = [`${times[0]} stdout P a`, `${times[1]} stderr F x`, `${times[2]} stdout F b`];
   await writeFile(logPath, `${lines.join('\n')}\n`);

@@ -18,7 +18,7 @@ describe('/debug/flags/v', () => {
   ])('%s %j is answered with %i and sets the verbosity', async (...[method, body, status, text, levels]) => {
     const set: number[] = [];
     const {request} = await startServerTestbed({options: {setVerbosity: (level) => void set.push(level)}});
-    expect(await request('/debug/flags/v', {method, body})).toMatchObject({status, body: text});
+    expect(await request('/debug/flags/v', {method, body})).toMatchObject({status, body: `${text}\n`});
     expect(set).toEqual(levels);
   });
 

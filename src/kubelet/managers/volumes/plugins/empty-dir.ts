@@ -19,6 +19,8 @@ const PLUGIN = 'kubernetes.io~empty-dir';
 
 /** Writable for all users, because containers may run as any user. */
 const MODE = 0o777;
+/** Mode of the directory of all volumes of the plugin, as with the usual umask of a kubelet. */
+const PARENT_MODE = 0o755;
 
 /** Plugin for `<rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`, removed with the pod (emptydir). */
 export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
@@ -55,7 +57,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function createVolumeDirectory(path: string): Promise<void> {
-  await makeDirectoryPath(path, 0o750);
+  await makeDirectoryPath(path, PARENT_MODE);
   await withFileErrors('changing the mode of', path, () => chmod(path, MODE));
 }
 
