@@ -103,7 +103,6 @@ export {
   toKubeletConfiguration,
   durationToMs,
   periodToMs,
-  listFieldsMissedByPods,
   readKubeletConfig,
   type ConfigFileText,
   type ReadConfigOptions,
