@@ -107,7 +107,6 @@ export {
   toKubeletConfiguration,
   durationToMs,
   periodToMs,
-  listFieldsMissedByPods,
   readKubeletConfig,
   type ConfigFileText,
   type ReadConfigOptions,

@@ -58,9 +58,9 @@ const IMAGE = new RegExp(
  * Returns the default image pull policy: Always for the tag `latest`, which is also the tag without tag and digest,
  * otherwise IfNotPresent (SetDefaults_Container with parsers.ParseImageName).
  */
-export function defaultPullPolicy(image: string): PullPolicy {
-  const parts = IMAGE.exec(image)?.groups;
-  // A reference that cannot be parsed has no tag; pulling the image will fail.
+export function defaultPullPolicy(image: string | undefined): PullPolicy {
+  const parts = IMAGE.exec(image ?? '')?.groups;
+  // A reference that is missing or cannot be parsed has no tag; pulling the image will fail.
   if (parts === undefined) return 'IfNotPresent';
   const tag = parts['tag'] ?? (parts['digest'] === undefined ? 'latest' : undefined);
   return tag === 'latest' ? 'Always' : 'IfNotPresent';

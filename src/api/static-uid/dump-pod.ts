@@ -4,33 +4,122 @@ import {goJson} from '../container-hash.js';
 import type {Pod, PodSpec} from '../types/v1-pod.js';
 import type {PodStatus} from '../types/v1-status.js';
 import {dumpQuantity, GO_ARITHMETIC} from './go-quantity.js';
-import {goType, type GoType} from './go-type.js';
+import {goType, type GoField, type GoType} from './go-type.js';
 import {readGoValue} from './go-value.js';
 
-/** Prints a value with the name of its type, as Go's spew does for `%#v`. */
-function dump(type: GoType, value: unknown): string {
-  return `(${type.name})${dumpBare(type, value)}`;
-}
+/** Seconds from the year 1, Go's zero time, to the epoch. */
+const SECONDS_TO_EPOCH = 62_135_596_800;
 
-function dumpBare(type: GoType, value: unknown, rounded = false): string {
-  switch (type.kind) {
-    case 'pointer':
-      return value === undefined ? '<nil>' : dumpBare(type.element, value);
-    case 'slice':
-      return value === undefined ? '<nil>' : dumpSlice(type.element, value as readonly unknown[]);
-    case 'map':
-      return value === undefined ? '<nil>' : dumpMap(type, value as object);
-    case 'struct':
-      return dumpStruct(type, (value ?? {}) as Readonly<Record<string, unknown>>);
-    case 'quantity':
-      return dumpQuantity((value ?? '') as string, {rounded});
-    default:
-      return dumpLeaf(type.kind, value);
+const UTC = '{name:(string)UTC offset:(int)0 isDST:(bool)false}';
+const LEAST_INT64 = -(2n ** 63n);
+/** The time zone of a machine in UTC; elsewhere a kubelet's UID of a manifest with a time depends on the zone's file. */
+const LOCAL_ZONE = [
+  `{name:(string)Local zone:([]time.zone)[${UTC}]`,
+  `tx:([]time.zoneTrans)[{when:(int64)${LEAST_INT64} index:(uint8)0 isstd:(bool)false isutc:(bool)false}]`,
+  `extend:(string)UTC0 cacheStart:(int64)${LEAST_INT64} cacheEnd:(int64)${-LEAST_INT64 - 1n}`,
+  `cacheZone:(*time.zone)${UTC}}`,
+].join(' ');
+
+const NIL = '<nil>';
+
+/** Prints one value, with the names of types, as Go's spew does for `%#v`. */
+class SpewPrinter {
+  #depth = 0;
+  /**
+   * Depth of the last time zone; infinite for none. Times share one, and spew takes a pointer that it has followed at a lower
+   * depth for a cycle, unless it has met any other pointer at that depth or a lower one since.
+   */
+  #zoneDepth = Number.POSITIVE_INFINITY;
+
+  print(type: GoType, value: unknown): string {
+    return `(${type.name})${this.#bare(type, value)}`;
+  }
+
+  #bare(type: GoType, value: unknown, rounded = false): string {
+    switch (type.kind) {
+      case 'pointer':
+        this.#meetPointer();
+        return value === undefined ? NIL : this.#bare(type.element, value);
+      case 'slice':
+        return this.#slice(type.element, value as readonly unknown[] | undefined);
+      case 'map':
+        return this.#map(type, value as object | undefined);
+      case 'struct':
+        return this.#struct(type, (value ?? {}) as Readonly<Record<string, unknown>>);
+      case 'quantity':
+        return this.#quantity((value ?? '') as string, rounded);
+      case 'time':
+        return this.#time(value as string | undefined);
+      default:
+        return dumpLeaf(type.kind, value);
+    }
+  }
+
+  #nested<T>(print: () => T): T {
+    this.#depth += 1;
+    const text = print();
+    this.#depth -= 1;
+    return text;
+  }
+
+  #meetPointer(): void {
+    if (this.#zoneDepth >= this.#depth) this.#zoneDepth = Number.POSITIVE_INFINITY;
+  }
+
+  #slice(element: GoType, items: readonly unknown[] | undefined): string {
+    if (items === undefined) return NIL;
+    return this.#nested(() => `[${items.map((item) => this.#bare(element, item)).join(' ')}]`);
+  }
+
+  /** Prints a map; the amounts of a resource list are rounded (SetDefaults_ResourceList). */
+  #map(
+    {name, element}: Extract<GoType, {kind: 'map' | 'pointer' | 'slice'}>,
+    value: object | undefined,
+  ): string {
+    if (value === undefined) return NIL;
+    const rounded = name === 'core.ResourceList';
+    const print = ([key, item]: [string, unknown]): string => `${key}:${this.#bare(element, item, rounded)}`;
+    return this.#nested(() => `map[${Object.entries(value).sort(byKey).map(print).join(' ')}]`);
+  }
+
+  /** Prints an amount, a struct with another one that has a pointer. */
+  #quantity(value: string, rounded: boolean): string {
+    this.#nested(() => {
+      this.#nested(() => {
+        this.#meetPointer();
+      });
+    });
+    return dumpQuantity(value, {rounded});
+  }
+
+  #struct({fields}: Extract<GoType, {kind: 'struct'}>, value: Readonly<Record<string, unknown>>): string {
+    const print = ({name, jsonName, type}: GoField): string => {
+      const member =
+        jsonName === undefined ? value : Object.hasOwn(value, jsonName) ? value[jsonName] : undefined;
+      return `${name}:${this.print(type, member)}`;
+    };
+    return this.#nested(() => `{${fields.map(print).join(' ')}}`);
+  }
+
+  #time(value: string | undefined): string {
+    const zone = this.#nested(() => this.#nested(() => this.#zone(value !== undefined)));
+    const seconds = value === undefined ? 0 : Math.floor(Date.parse(value) / 1000) + SECONDS_TO_EPOCH;
+    const digits = /\.(\d+)/.exec(value ?? '')?.[1] ?? '';
+    const nanos = Number(digits.padEnd(9, '0').slice(0, 9));
+    return `{Time:(time.Time){wall:(uint64)${nanos} ext:(int64)${seconds} loc:(*time.Location)${zone}}}`;
+  }
+
+  #zone(isLocal: boolean): string {
+    this.#meetPointer();
+    if (!isLocal) return NIL;
+    if (this.#zoneDepth < this.#depth) return '<shown>';
+    this.#zoneDepth = this.#depth;
+    return LOCAL_ZONE;
   }
 }
 
 function dumpLeaf(
-  kind: Exclude<GoType['kind'], 'pointer' | 'slice' | 'map' | 'struct' | 'quantity'>,
+  kind: Exclude<GoType['kind'], 'pointer' | 'slice' | 'map' | 'struct' | 'quantity' | 'time'>,
   value: unknown,
 ): string {
   switch (kind) {
@@ -42,8 +131,6 @@ function dumpLeaf(
       return (value ?? '') as string;
     case 'intOrString':
       return dumpIntOrString((value ?? 0) as number | string);
-    case 'time':
-      return dumpTime(value as string | undefined);
     case 'rawJson':
       return `{Raw:([]uint8)[${Buffer.from(goJson(value)).join(' ')}]}`;
     default:
@@ -51,59 +138,9 @@ function dumpLeaf(
   }
 }
 
-function dumpSlice(element: GoType, items: readonly unknown[]): string {
-  return `[${items.map((item) => dumpBare(element, item)).join(' ')}]`;
-}
-
-/** Prints a map; the amounts of a resource list are rounded (SetDefaults_ResourceList). */
-function dumpMap(
-  {name, element}: Extract<GoType, {kind: 'map' | 'pointer' | 'slice'}>,
-  value: object,
-): string {
-  const entries = Object.entries(value).sort(byKey);
-  const rounded = name === 'core.ResourceList';
-  return `map[${entries.map(([key, item]) => `${key}:${dumpBare(element, item, rounded)}`).join(' ')}]`;
-}
-
-function dumpStruct(
-  {fields}: Extract<GoType, {kind: 'struct'}>,
-  value: Readonly<Record<string, unknown>>,
-): string {
-  const members = fields.map(({name, jsonName, type}) => {
-    const member =
-      jsonName === undefined ? value : Object.hasOwn(value, jsonName) ? value[jsonName] : undefined;
-    return `${name}:${dump(type, member)}`;
-  });
-  return `{${members.join(' ')}}`;
-}
-
 function dumpIntOrString(value: number | string): string {
   const [type, number, text] = typeof value === 'string' ? [1, 0, value] : [0, value, ''];
   return `{Type:(intstr.Type)${type} IntVal:(int32)${number} StrVal:(string)${text}}`;
-}
-
-/** Seconds from the year 1, Go's zero time, to the epoch. */
-const SECONDS_TO_EPOCH = 62_135_596_800;
-
-const UTC = '{name:(string)UTC offset:(int)0 isDST:(bool)false}';
-const LEAST_INT64 = -(2n ** 63n);
-/** The time zone of a machine in UTC; elsewhere a kubelet's UID of a manifest with a time depends on the zone's file. */
-const LOCAL_ZONE = [
-  `(*time.Location){name:(string)Local zone:([]time.zone)[${UTC}]`,
-  `tx:([]time.zoneTrans)[{when:(int64)${LEAST_INT64} index:(uint8)0 isstd:(bool)false isutc:(bool)false}]`,
-  `extend:(string)UTC0 cacheStart:(int64)${LEAST_INT64} cacheEnd:(int64)${-LEAST_INT64 - 1n}`,
-  `cacheZone:(*time.zone)${UTC}}`,
-].join(' ');
-
-function dumpTime(value: string | undefined): string {
-  if (value === undefined) return dumpInstant(0, 0, '(*time.Location)<nil>');
-  const seconds = Math.floor(Date.parse(value) / 1000) + SECONDS_TO_EPOCH;
-  const digits = /\.(\d+)/.exec(value)?.[1] ?? '';
-  return dumpInstant(seconds, Number(digits.padEnd(9, '0').slice(0, 9)), LOCAL_ZONE);
-}
-
-function dumpInstant(seconds: number, nanos: number, zone: string): string {
-  return `{Time:(time.Time){wall:(uint64)${nanos} ext:(int64)${seconds} loc:${zone}}}`;
 }
 
 /** Annotations that a kubelet drops. */
@@ -139,5 +176,5 @@ export function dumpPod(manifest: unknown): string {
   const {spec, ...pod} = readGoValue(type, manifest) as Omit<Pod, 'spec'> & {readonly spec: Partial<PodSpec>};
   // Pods without containers are hashed before they are rejected.
   const complete = applyExactPodDefaults({...pod, spec: {containers: [], ...spec}}, GO_ARITHMETIC);
-  return `(*${type.name})${dumpBare(type, convertPod(complete))}`;
+  return new SpewPrinter().print(goType('*core.Pod'), convertPod(complete));
 }

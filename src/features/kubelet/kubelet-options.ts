@@ -6,7 +6,6 @@ import {
   createNodePolicies,
   durationToMs,
   periodToMs,
-  listFieldsMissedByPods,
   liveValue,
   openPodSources,
   parseEvictionSettings,
@@ -143,7 +142,6 @@ export function createNodeSettings(
     registerWithTaints: values.registerWithTaints,
     controllerAttaches: values.enableControllerAttachDetach,
     maxImages: values.nodeStatusMaxImages,
-    missedFields: listFieldsMissedByPods(values),
   };
 }
 
@@ -170,7 +168,8 @@ export function joinedNode(
   config: ConfigValues,
 ): FoundNode {
   const policies = {...createNodePolicies(config, found.node.cgroup), ...createManagerSettings(config)};
-  return withReservations({...found, node: {...found.node, ...facts, ...policies}}, config);
+  const isolation = config.localStorageCapacityIsolation ? {} : {ephemeralStorageBytes: 0n};
+  return withReservations({...found, node: {...found.node, ...facts, ...policies, ...isolation}}, config);
 }
 
 /** Adds the settings for images, crash back-off and the number of pods to the node. */

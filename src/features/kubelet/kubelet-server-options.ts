@@ -82,6 +82,7 @@ export function createServerOptions(
     streamingIdleTimeoutMs: durationToMs(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: periodToMs(values.syncFrequency),
     volumeStatsPeriodMs: durationToMs(values.volumeStatsAggPeriod),
+    profilingHandler: values.enableProfilingHandler,
     setVerbosity: values.enableDebugFlagsHandler ? setVerbosityOf(live) : undefined,
     program,
     get configuration() {

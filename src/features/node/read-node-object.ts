@@ -18,7 +18,6 @@ const DEFAULTS = {
   registerWithTaints: [],
   maxImages: 50,
   controllerAttaches: true,
-  missedFields: [],
 };
 
 /**

@@ -194,8 +194,8 @@ class Cluster implements JoinedCluster {
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
     this.#host = host;
-    const {node, settings, certificates} = this.#options;
-    this.#nodeEvents.started(node.cgroup.version, settings.missedFields);
+    const {node, certificates} = this.#options;
+    this.#nodeEvents.started(node.cgroup.version);
     try {
       await Promise.all([
         ...certificates.managers.map(async (manager) => await manager.run(signal)),

@@ -7,12 +7,7 @@ export type FieldUse =
   /** The field has no effect on a standalone kubelet, or on this implementation, for the reason. */
   | {readonly kind: 'ignored'; readonly reason: string}
   /** A kubelet honors the field but kcri does not, for the reason, which is logged at the start. */
-  | {
-      readonly kind: 'not supported';
-      readonly reason: string;
-      /** True if pods would get something else, which the Node must say. */
-      readonly affectsPods: boolean;
-    };
+  | {readonly kind: 'not supported'; readonly reason: string};
 
 /** A field of KubeletConfiguration with its type, default and flag. */
 export interface ConfigField<T = unknown, D = T | undefined> {
@@ -67,18 +62,7 @@ export function unsupported<T, D extends T | undefined>(
   reason: string,
   ...[type, fallback, extras]: Parameters<typeof honored<T, D>>
 ): ConfigField<T, D> {
-  return {...honored(type, fallback, extras), use: {kind: 'not supported', reason, affectsPods: false}};
-}
-
-/**
- * Defines a field like `unsupported` that changes what pods get: a condition of the Node names it, since whoever creates
- * pods does not read the log.
- */
-export function unsupportedForPods<T, D extends T | undefined>(
-  reason: string,
-  ...[type, fallback, extras]: Parameters<typeof honored<T, D>>
-): ConfigField<T, D> {
-  return {...honored(type, fallback, extras), use: {kind: 'not supported', reason, affectsPods: true}};
+  return {...honored(type, fallback, extras), use: {kind: 'not supported', reason}};
 }
 
 /** Returns the field as it is with an API server: honored, with a default of its own. */

@@ -189,16 +189,6 @@ function ineffectiveFields(
   });
 }
 
-/** Returns the fields without effect that change what pods get, for the Node; `field=value`, in the order of the fields. */
-export function listFieldsMissedByPods(values: ConfigValues): readonly string[] {
-  return CONFIG_PATHS.flatMap((path) => {
-    const {use, default: fallback} = CONFIG_FIELDS[path];
-    if (use.kind !== 'not supported' || !use.affectsPods || isSame(values[path], fallback)) return [];
-    const value = values[path];
-    return [`${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`];
-  });
-}
-
 function isSame(value: unknown, fallback: unknown): boolean {
   if (typeof value === 'string' && typeof fallback === 'string') {
     const [one, other] = [parseDuration(value), parseDuration(fallback)];

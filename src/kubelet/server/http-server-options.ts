@@ -72,6 +72,8 @@ export interface ServerOptions {
   readonly syncFrequencyMs: number;
   /** volumeStatsAggPeriod: time after which a volume is measured again; if negative, none is measured. */
   readonly volumeStatsPeriodMs: number;
+  /** enableProfilingHandler: whether /debug/pprof/ records profiles of this process. */
+  readonly profilingHandler: boolean;
   /** Sets the verbosity of the log, for /debug/flags/v; undefined if enableDebugFlagsHandler is false. */
   readonly setVerbosity?: ((level: number) => void) | undefined;
   /** Version and flags, without secrets, for /statusz and /flagz; without it, neither is served. */

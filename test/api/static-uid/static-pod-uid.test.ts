@@ -92,6 +92,49 @@ status: {phase: Running, podIP: 10.0.0.1, hostIP: 10.0.0.2}
   expect(uidOf(text, {path: `/x/${path}`})).toBe(uid);
 });
 
+test.each([
+  [
+    'exported with a status, whose times spew takes for a cycle,',
+    'times',
+    'b2cc91870c066027b52c3f184071aa1a',
+    `apiVersion: v1
+kind: Pod
+metadata:
+  name: exported
+  creationTimestamp: "2026-01-31T12:00:00Z"
+  managedFields: [{manager: kubectl, operation: Apply, time: "2026-01-31T12:00:01Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {}}}]
+spec:
+  containers:
+  - {name: c, image: "b:1", resources: {requests: {cpu: 100m}}}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-01-31T12:00:09Z"}]
+  startTime: "2026-01-31T12:00:05Z"
+  containerStatuses:
+  - name: c
+    image: "b:1"
+    ready: true
+    restartCount: 1
+    lastState: {terminated: {exitCode: 1, startedAt: "2026-01-31T12:00:06Z", finishedAt: "2026-01-31T12:00:07Z"}}
+    state: {running: {startedAt: "2026-01-31T12:00:08Z"}}
+`,
+  ],
+  [
+    'with a container without an image',
+    'images',
+    '33bb5cfad30c6affc9195ceab8b2a5a2',
+    `apiVersion: v1
+kind: Pod
+metadata: {name: noimage}
+spec:
+  initContainers: [{name: i}]
+  containers: [{name: c, image: "b:1"}]
+`,
+  ],
+])('a manifest %s has the UID of kubelet 1.36.2', (_title, name, uid, text) => {
+  expect(uidOf(text, {path: `/run/manifests-h-pprof/${name}.yaml`})).toBe(uid);
+});
+
 test('a Pod of a list at a URL has the UID of a kubelet on every node', () => {
   const text =
     '{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"l"},"spec":{"containers":[{"name":"c","image":"b"}]}}]}';

@@ -67,6 +67,7 @@ const {urls} = await startServers(
     debuggingHandlers: true,
     systemLogHandler: false,
     systemLogQuery: false,
+    profilingHandler: true,
     systemLogDir: directory,
     streamingIdleTimeoutMs: 0,
     syncFrequencyMs: 60_000,

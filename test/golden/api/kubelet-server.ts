@@ -58,6 +58,7 @@ export async function startKubeletServer({api, daemon}: ClusterTestbed): Promise
       debuggingHandlers: true,
       systemLogHandler: false,
       systemLogQuery: false,
+      profilingHandler: true,
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

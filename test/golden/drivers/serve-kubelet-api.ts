@@ -32,6 +32,7 @@ export async function serveKubeletApi(
       debuggingHandlers: true,
       systemLogHandler: false,
       systemLogQuery: false,
+      profilingHandler: true,
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

@@ -8,7 +8,6 @@ export const CLUSTER_DEFAULTS = {
     registerWithTaints: [],
     controllerAttaches: true,
     maxImages: 50,
-    missedFields: [],
   },
   certificates: {managers: [], issued: Promise.resolve()},
   registerNode: true,

@@ -3,7 +3,6 @@ import {describe, expect, test} from 'vitest';
 import {
   toKubeletConfiguration,
   durationToMs,
-  listFieldsMissedByPods,
   readKubeletConfig,
   type KubeletConfig,
 } from '../../../src/kubelet/configuration/kubelet-config.js';
@@ -104,18 +103,10 @@ test('unknown feature gates are reported as not supported', () => {
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'enableProfilingHandler: false\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
+    'volumePluginDir: /x\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
-  expect(unsupported.map(({field}) => field)).toEqual(['enableProfilingHandler']);
+  expect(unsupported.map(({field}) => field)).toEqual(['volumePluginDir']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
-});
-
-test('fields without effect that change what pods get are listed for the Node', () => {
-  const {values} = read(
-    'localStorageCapacityIsolation: false\nuserNamespaces: {idsPerPod: 131072}\ncpuCFSQuota: true\nmaxOpenFiles: 5\n',
-  );
-  expect(listFieldsMissedByPods(values)).toEqual(['localStorageCapacityIsolation=false']);
-  expect(listFieldsMissedByPods(read().values)).toEqual([]);
 });
 
 describe('an invalid configuration is reported with its position', () => {

@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {computeReservations, withReservations} from '../../../src/kubelet/daemon/reserve-node-resources.js';
 import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
 import type {ConfigValues} from '../../../src/kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
+import {nodeAllocatable} from '../../../src/kubelet/resources/node-allocatable.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
 const NODE = {memoryBytes: 1024n ** 3n, ephemeralStorageBytes: 1_000_000n};
@@ -86,4 +87,12 @@ test('more than the node has cannot be reserved', () => {
   expect(() => withReservations(node, valuesOf({'system-reserved': ['memory=1Ei']}))).toThrow(
     'invalid Node Allocatable configuration: memory has a reservation of 1152921504711704576 but a capacity of',
   );
+});
+
+test('local storage that is not isolated can be reserved, without effect', () => {
+  const node = {node: {...GOLDEN_NODE, ephemeralStorageBytes: 0n}} as unknown as Parameters<
+    typeof withReservations
+  >[0];
+  const values = valuesOf({'system-reserved': ['ephemeral-storage=1Gi']});
+  expect(nodeAllocatable(withReservations(node, values).node).ephemeralStorageBytes).toBe(0n);
 });

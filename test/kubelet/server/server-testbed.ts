@@ -98,6 +98,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
       debuggingHandlers: true,
       systemLogHandler: true,
       systemLogQuery: false,
+      profilingHandler: true,
       systemLogDir: join(directory, 'log'),
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

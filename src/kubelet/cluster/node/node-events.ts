@@ -51,12 +51,6 @@ export function computeRebootEvent(
   return {type: 'Warning', reason: 'Rebooted', message};
 }
 
-/** Returns the event about fields of the configuration without effect that change what pods get. */
-export function missedFieldsEvent(fields: readonly string[]): NodeEvent {
-  const message = `kcri does not support these fields of the kubelet's configuration; pods run as without them: ${fields.join(', ')}`;
-  return {type: 'Warning', reason: 'FieldsWithoutEffect', message};
-}
-
 /** Records the events about the node of a kubelet. */
 export class NodeEvents {
   readonly #nodeName: string;
@@ -69,14 +63,10 @@ export class NodeEvents {
     this.#record = record;
   }
 
-  /**
-   * Records the start of the kubelet, a deprecated version of cgroups (Kubelet.BirthCry, cgroupVersionCheck), and fields of
-   * its configuration that pods miss.
-   */
-  started(cgroupVersion: CgroupFacts['version'], missedFields: readonly string[]): void {
+  /** Records the start of the kubelet, and a deprecated version of cgroups (Kubelet.BirthCry, cgroupVersionCheck). */
+  started(cgroupVersion: CgroupFacts['version']): void {
     this.#record({type: 'Normal', reason: 'Starting', message: 'Starting kubelet.'});
     if (cgroupVersion === 1) this.#record({type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1_MESSAGE});
-    if (missedFields.length > 0) this.#record(missedFieldsEvent(missedFields));
   }
 
   /**

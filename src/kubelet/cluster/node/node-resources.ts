@@ -43,9 +43,10 @@ function capacityOf(node: NodeFacts, maxPods: number): ResourceList {
     `hugepages-${size.replace('B', 'i')}`,
     formatBytes(bytes, 'BinarySI'),
   ]);
+  const {ephemeralStorageBytes: storage} = node;
   return {
     cpu: formatCpu(node.cpuMilli),
-    'ephemeral-storage': formatBytes(node.ephemeralStorageBytes, 'BinarySI'),
+    ...(storage > 0n && {'ephemeral-storage': formatBytes(storage, 'BinarySI')}),
     ...(Object.fromEntries(hugePages) as ResourceList),
     memory: formatBytes(node.memoryBytes, 'BinarySI'),
     pods: String(maxPods),
@@ -55,10 +56,11 @@ function capacityOf(node: NodeFacts, maxPods: number): ResourceList {
 /** Returns the allocatable resources that differ from the capacity. */
 function allocatableOf(node: NodeFacts): ResourceList {
   const {cpuMilli, memoryBytes, ephemeralStorageBytes} = nodeAllocatable(node);
+  const isIsolated = node.ephemeralStorageBytes > 0n;
   return {
     cpu: formatCpu(cpuMilli),
     memory: formatBytes(memoryBytes, 'BinarySI'),
-    'ephemeral-storage': formatBytes(ephemeralStorageBytes, 'DecimalSI'),
+    ...(isIsolated && {'ephemeral-storage': formatBytes(ephemeralStorageBytes, 'DecimalSI')}),
   };
 }
 

@@ -13,7 +13,6 @@ import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts, RuntimeFeatures} from '../../contract/node-facts.js';
 import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import {initialTaints, providedNodeIp} from './cloud-provider.js';
-import {missedFieldsEvent} from './node-events.js';
 import {computeNodeResources} from './node-resources.js';
 
 /** Facts that the status of a node is computed from. */
@@ -133,19 +132,13 @@ const PRESSURE_FACTS: Readonly<
   },
 };
 
-/** Condition of a node that ignores fields of its configuration; a kubelet has no such condition. */
-const CONFIG_UNSUPPORTED = 'KubeletConfigUnsupported';
-
 /** Facts that the conditions of a node are computed from. */
-type ConditionInput = Pick<NodeStatusInput, 'errors' | 'pressures' | 'previous' | 'now'> & {
-  readonly settings: Pick<NodeSettings, 'missedFields'>;
-};
+type ConditionInput = Pick<NodeStatusInput, 'errors' | 'pressures' | 'previous' | 'now'>;
 
 /** Returns the conditions of the node: its own ones, and those of others as they are. */
 export function computeNodeConditions({
   errors,
   pressures,
-  settings: {missedFields},
   previous,
   now,
 }: ConditionInput): readonly NodeCondition[] {
@@ -153,13 +146,8 @@ export function computeNodeConditions({
   const facts: readonly ConditionFacts[] = [
     ...NODE_PRESSURES.map((type) => pressureCondition(type, pressures.includes(type))),
     readyCondition(errors),
-    ...(missedFields.length === 0 ? [] : [configCondition(missedFields)]),
   ];
-  const known = new Map(
-    (previous.conditions ?? [])
-      .filter(({type}) => type !== CONFIG_UNSUPPORTED || missedFields.length > 0)
-      .map((condition) => [condition.type, condition]),
-  );
+  const known = new Map(previous.conditions?.map((condition) => [condition.type, condition]));
   const own = facts.map((fact): NodeCondition => {
     const before = known.get(fact.type);
     const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
@@ -172,11 +160,6 @@ export function computeNodeConditions({
 function pressureCondition(type: NodePressure, isTrue: boolean): ConditionFacts {
   const [reason, message] = PRESSURE_FACTS[type][isTrue ? 'yes' : 'no'];
   return {type, status: isTrue ? 'True' : 'False', reason, message};
-}
-
-function configCondition(fields: readonly string[]): ConditionFacts {
-  const {reason, message} = missedFieldsEvent(fields);
-  return {type: CONFIG_UNSUPPORTED, status: 'True', reason, message};
 }
 
 function readyCondition(errors: readonly string[]): ConditionFacts {

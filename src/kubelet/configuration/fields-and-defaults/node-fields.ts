@@ -8,15 +8,7 @@ import {
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
 import {parseQosReserved} from '../../resources/qos-memory.js';
-import {
-  between,
-  honored,
-  ignored,
-  notNegative,
-  oneOf,
-  problemOf,
-  unsupportedForPods,
-} from '../config-field.js';
+import {between, honored, ignored, notNegative, oneOf, problemOf} from '../config-field.js';
 import {
   BOOL,
   DURATION,
@@ -188,13 +180,6 @@ export const NODE_FIELDS = {
       value <= 0 || value > 1 ? `${value} must be greater than 0 and less than or equal to 1.0` : undefined,
   }),
   memoryReservationPolicy: honored(TEXT, 'None'),
-  localStorageCapacityIsolation: unsupportedForPods(
-    'limits of local storage are always enforced',
-    BOOL,
-    true,
-    {
-      flag: 'local-storage-capacity-isolation',
-    },
-  ),
+  localStorageCapacityIsolation: honored(BOOL, true, {flag: 'local-storage-capacity-isolation'}),
   'userNamespaces.idsPerPod': honored(pointer(INT64), 65_536, {check: idsPerPodProblem}),
 };

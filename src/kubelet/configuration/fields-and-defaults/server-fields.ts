@@ -24,7 +24,6 @@ import {
 import {curveNames} from '../tls-curves.js';
 
 const NEEDS_API = 'it requires an API server';
-const PROFILING = 'requests for /debug/pprof/ are refused; "kcri --profile-cpu kubelet" writes a profile';
 
 /** Checks a port; 0 disables the server. */
 const port = (value: number): string | undefined => (value === 0 ? undefined : between(1, 65_535)(value));
@@ -73,7 +72,7 @@ export const SERVER_FIELDS = {
   enableContentionProfiling: ignored('Node.js has no lock contention', BOOL, false, {
     flag: 'contention-profiling',
   }),
-  enableProfilingHandler: unsupported(PROFILING, BOOL, true),
+  enableProfilingHandler: honored(BOOL, true),
   enableDebugFlagsHandler: honored(BOOL, true),
   enableSystemLogHandler: honored(BOOL, true),
   enableSystemLogQuery: honored(BOOL, false),

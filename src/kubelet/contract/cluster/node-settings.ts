@@ -13,6 +13,4 @@ export interface NodeSettings {
   readonly controllerAttaches: boolean;
   /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
   readonly maxImages: number;
-  /** Fields of the configuration without effect that change what pods get, as `field=value`. */
-  readonly missedFields: readonly string[];
 }

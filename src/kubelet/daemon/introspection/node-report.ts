@@ -10,6 +10,8 @@ export interface NodeReport {
   readonly labels: Readonly<Record<string, string>>;
   readonly cpuMilli: string;
   readonly memoryBytes: string;
+  /** 0 if local storage is not isolated; absent in reports of older versions. */
+  readonly ephemeralStorageBytes?: string;
   /** Sum of systemReserved and kubeReserved; absent if nothing is reserved. */
   readonly reserved?: Readonly<Record<keyof ReservedResources, string>>;
   /** Resources that hard eviction thresholds retain; present together with `reserved`. */
@@ -25,8 +27,8 @@ type ManagerSettings = Pick<
 >;
 
 export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeReport {
-  const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reservations} = node;
-  const {cpuManager, memoryManager, topologyManager, devicePluginsDir} = node;
+  const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, ephemeralStorageBytes} = node;
+  const {reservations, cpuManager, memoryManager, topologyManager, devicePluginsDir} = node;
   return {
     nodeName,
     nodeIps,
@@ -34,6 +36,7 @@ export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeR
     labels,
     cpuMilli: String(cpuMilli),
     memoryBytes: String(memoryBytes),
+    ephemeralStorageBytes: String(ephemeralStorageBytes),
     ...(reservations && reservationTexts(reservations)),
     managers: {cpuManager, memoryManager, topologyManager, devicePluginsDir},
     settings,
@@ -61,7 +64,7 @@ function reservationTexts({
 /** Returns the facts of the machine with those that the running kubelet has for its node. */
 export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeFacts {
   const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reserved} = report;
-  const {evictionReserve: reserve} = report;
+  const {ephemeralStorageBytes: storage, evictionReserve: reserve} = report;
   return {
     ...withReportedManagers(machine, report),
     nodeName,
@@ -70,6 +73,7 @@ export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeF
     labels,
     cpuMilli: BigInt(cpuMilli),
     memoryBytes: BigInt(memoryBytes),
+    ...(storage !== undefined && {ephemeralStorageBytes: BigInt(storage)}),
     ...(reserved && reserve && {reservations: parseReservations(reserved, reserve)}),
   };
 }

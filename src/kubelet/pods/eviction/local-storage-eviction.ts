@@ -31,10 +31,11 @@ export class LocalStorageEviction {
 
   /**
    * Resolves with the pod's final status if it exceeds a limit, and reports it as an event. Measures every ten seconds at
-   * most; resolves with undefined in between and for critical pods.
+   * most; resolves with undefined in between, for critical pods, and on a node that does not isolate local storage.
    */
   async check(pod: Pod): Promise<PodEviction | undefined> {
-    const {clock, events} = this.#context;
+    const {clock, events, node} = this.#context;
+    if (node.ephemeralStorageBytes === 0n) return undefined;
     if (clock.monotonic() < this.#measureAt || isCriticalPod(pod)) return undefined;
     this.#measureAt = clock.monotonic() + MEASURE_MS;
     const exceeded = (await this.#exceededVolume(pod)) ?? (await this.#exceededStorage(pod));

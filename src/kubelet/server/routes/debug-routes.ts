@@ -6,11 +6,12 @@ import type {Route} from '../router.js';
 /** Longest body that is read, in characters. */
 const LONGEST_VALUE = 1024;
 
-/**
- * Returns the routes below /debug/ (InstallDebugFlagsHandler, InstallProfilingHandler): the verbosity of the log, and pprof,
- * which is always disabled, since kcri is not a Go program.
- */
-export function debugRootRoutes({setVerbosity}: Pick<ServerOptions, 'setVerbosity'>): readonly Route[] {
+/** Returns the routes below /debug/ (InstallDebugFlagsHandler, InstallProfilingHandler): the verbosity of the log, and pprof. */
+export function debugRootRoutes({
+  setVerbosity,
+  profilingHandler,
+  ...kubelet
+}: Pick<ServerOptions, 'setVerbosity' | 'profilingHandler' | 'clock' | 'program'>): readonly Route[] {
   const disabled = (message: string) => async (): Promise<KubeletResponse> =>
     await Promise.resolve(errorResponse(405, message));
   return [
@@ -25,7 +26,16 @@ export function debugRootRoutes({setVerbosity}: Pick<ServerOptions, 'setVerbosit
     {
       pattern: '/debug/pprof/*',
       registeredAs: '/debug/pprof/',
-      handle: disabled('profiling endpoint is disabled.'),
+      ...(profilingHandler
+        ? {
+            methods: ['GET'],
+            handle: async (request) => {
+              // Loaded by the first request: most kubelets are never profiled.
+              const {respondProfile} = await import('../profiling/profile-handlers.js');
+              return await respondProfile(request.params['*'] ?? '', request, kubelet);
+            },
+          }
+        : {handle: disabled('profiling endpoint is disabled.')}),
     },
   ];
 }

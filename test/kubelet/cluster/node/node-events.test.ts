@@ -13,8 +13,7 @@ import {ClusterTestbed, NODE_PATH} from '../cluster-testbed.js';
 
 const withErrors = (...errors: readonly string[]): NodeStatus => ({
   conditions: computeNodeConditions({
-    ...{errors, pressures: [], settings: {missedFields: []}},
-    ...{previous: {}, now: TEST_TIME_MS},
+    ...{errors, pressures: [], previous: {}, now: TEST_TIME_MS},
   }),
 });
 const READY = withErrors();
@@ -57,12 +56,11 @@ test('a reboot is another boot ID than the known one', () => {
 });
 
 test.each([
-  [1, [], ['Starting', 'CgroupV1']],
-  [2, [], ['Starting']],
-  [2, ['cpuManagerPolicy=static'], ['Starting', 'FieldsWithoutEffect']],
-] as const)('a start on cgroup v%i without the fields %j has the events %j', (version, missed, expected) => {
+  [1, ['Starting', 'CgroupV1']],
+  [2, ['Starting']],
+] as const)('a start on cgroup v%i has the events %j', (version, expected) => {
   const reasons: string[] = [];
-  new NodeEvents('n1', ({reason}) => void reasons.push(reason)).started(version, missed);
+  new NodeEvents('n1', ({reason}) => void reasons.push(reason)).started(version);
   expect(reasons).toEqual(expected);
 });
 

@@ -22,6 +22,19 @@ test('resources that others have added stay, and all of an extended resource is 
   });
 });
 
+test('without isolation of local storage, ephemeral-storage is no resource of the node, but stays on a Node that had it', () => {
+  const node = {...GOLDEN_NODE, ephemeralStorageBytes: 0n};
+  const {capacity, allocatable} = computeNodeResources(node, 110, {});
+  expect([capacity, allocatable].map((list) => Object.keys(list).includes('ephemeral-storage'))).toEqual([
+    ...[false, false],
+  ]);
+  const previous = {capacity: {'ephemeral-storage': '9Gi'}, allocatable: {'ephemeral-storage': '8Gi'}};
+  expect(computeNodeResources(node, 110, previous)).toMatchObject({
+    capacity: {'ephemeral-storage': '9Gi'},
+    allocatable: {'ephemeral-storage': '9Gi'},
+  });
+});
+
 test('huge pages are no allocatable memory', () => {
   const memoryBytes = 4096n * MIB;
   const memoryWith = (hugePages: ReadonlyMap<string, bigint>): string | undefined => {

@@ -134,18 +134,6 @@ test('conditions of others stay as they are, and before those that are new', () 
   expect([conditions[0], conditions[2]]).toEqual([network, kernel]);
 });
 
-test('fields of the configuration that pods miss are a condition as long as they are set', () => {
-  const missing = {...anInput().settings, missedFields: ['cpuManagerPolicy=static']};
-  const before = {conditions: computeNodeConditions(anInput({settings: missing}))};
-  const after = {conditions: computeNodeConditions(anInput({previous: before}))};
-  expect(before.conditions.at(-1)).toMatchObject({
-    ...{type: 'KubeletConfigUnsupported', status: 'True', reason: 'FieldsWithoutEffect'},
-    message: expect.stringMatching(/: cpuManagerPolicy=static$/) as string,
-  });
-  expect(after.conditions.map(({type}) => type)).not.toContain('KubeletConfigUnsupported');
-  expect(hasChanged(before, after)).toBe(true);
-});
-
 describe('the features of the runtime', () => {
   test('are left out until the runtime has reported them', () => {
     const {features, runtimeHandlers} = computeNodeStatus(anInput({features: undefined}));

@@ -212,6 +212,15 @@ describe('resources on the node', () => {
         "Node didn't have enough resource: hugepages-1Gi, requested: 1073741824, used: 0, capacity: 0",
       ],
     ],
+    [
+      'rejects a pod that requests local storage of a node that does not isolate it',
+      requesting({'ephemeral-storage': '1Mi'}),
+      {ephemeralStorageBytes: 0n},
+      [
+        'OutOfephemeral-storage',
+        "Node didn't have enough resource: ephemeral-storage, requested: 1048576, used: 0, capacity: 0",
+      ],
+    ],
   ])('%s', (_, pod, node, expected) => {
     expect(rejection(pod, node, [requesting({'hugepages-2Mi': '4Mi'})])).toEqual(expected);
   });

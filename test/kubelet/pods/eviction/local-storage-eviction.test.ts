@@ -2,8 +2,11 @@ import {rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../src/base/clock.js';
 import {podLogsDirectory} from '../../../../src/kubelet/contract/node-facts.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
+import type {PodFilesystem} from '../../../../src/kubelet/contract/pod-filesystem.js';
+import {LocalStorageEviction} from '../../../../src/kubelet/pods/eviction/local-storage-eviction.js';
 import {BUSYBOX} from '../../../fakes/fake-runtime.js';
 import {syncOnePod} from '../../foreground/sync-one-pod.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry-testbed.js';
@@ -78,6 +81,20 @@ test.each<[string, Pod, number]>([
   const testbed = await startRegistryTestbed();
   await runAndFill(testbed, pod, bytes);
   expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
+});
+
+test('limits are not enforced on a node that does not isolate local storage', async () => {
+  const {connection: services, node} = await startRegistryTestbed();
+  const check = async (ephemeralStorageBytes: bigint): Promise<unknown> => {
+    const context = {services, clock: systemClock, node: {...node, ephemeralStorageBytes}};
+    const exceededVolume = async () => await Promise.resolve({name: 'data', sizeLimit: '1Mi'});
+    const files = {exceededVolume} as unknown as PodFilesystem;
+    return await new LocalStorageEviction({...context, files, events: () => undefined}).check(
+      aPodWithLimit(),
+    );
+  };
+  expect(await check(1n)).toMatchObject({signal: 'emptydirfs.limit'});
+  expect(await check(0n)).toBeUndefined();
 });
 
 test('a volume that cannot be measured does not cause an eviction', async () => {
