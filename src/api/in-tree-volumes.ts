@@ -24,11 +24,6 @@ const REMOVED: Readonly<Record<string, string | undefined>> = {
   storageos: undefined,
 };
 
-/** Kinds that a kubelet can still mount, and what to use in place of them. */
-const NOT_IN_KCRI: Readonly<Record<string, string>> = {
-  flexVolume: 'kcri does not call FlexVolume plugins, which are deprecated; use a CSI driver of the storage',
-};
-
 /** Returns why a volume of a kind in the spec of a pod, or of a PersistentVolume without a cluster, cannot be mounted. */
 export function whyNotMounted(kind: string): string {
   if (isMigrated(kind))
@@ -39,7 +34,7 @@ export function whyNotMounted(kind: string): string {
       ? 'Kubernetes has removed volumes of this kind, without a CSI driver in place of them'
       : `Kubernetes has removed volumes of this kind; use the CSI driver ${driver}`;
   }
-  return NOT_IN_KCRI[kind] ?? 'volumes of this kind are not attached to the node';
+  return 'volumes of this kind are not attached to the node';
 }
 
 /** Reports whether a CSI driver mounts volumes of this kind. */

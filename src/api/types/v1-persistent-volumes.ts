@@ -15,6 +15,7 @@ import {
   ACCESS_MODES,
   VOLUME_MODES,
   fcVolumeSource,
+  flexVolumeSource,
   iscsiVolumeSource,
   nfsVolumeSource,
   persistentVolumeClaimSpec,
@@ -76,6 +77,13 @@ const iscsiPersistentVolumeSource = schemaOf<ISCSIPersistentVolumeSource>('ISCSI
   secretRef: object(podOrOtherSecretReference),
 });
 
+/** A volume of an exec-style driver, whose Secret can be in any namespace. */
+export interface FlexPersistentVolumeSource extends Described<typeof flexPersistentVolumeSource> {}
+const flexPersistentVolumeSource = schemaOf<FlexPersistentVolumeSource>('FlexPersistentVolumeSource')({
+  ...flexVolumeSource.fields,
+  secretRef: object(podOrOtherSecretReference),
+});
+
 /** A volume of a CSI driver. */
 export interface CSIPersistentVolumeSource extends Described<typeof csiPersistentVolumeSource> {}
 const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersistentVolumeSource')({
@@ -106,7 +114,6 @@ export const UNSUPPORTED_VOLUME_SOURCES = [
   'cinder',
   'cephfs',
   'flocker',
-  'flexVolume',
   'azureFile',
   'vsphereVolume',
   'quobyte',
@@ -132,7 +139,7 @@ const persistentVolumeSpec = schemaOf<PersistentVolumeSpec>('PersistentVolumeSpe
   cephfs: anything,
   fc: object(fcVolumeSource),
   flocker: anything,
-  flexVolume: anything,
+  flexVolume: object(flexPersistentVolumeSource),
   azureFile: anything,
   vsphereVolume: anything,
   quobyte: anything,

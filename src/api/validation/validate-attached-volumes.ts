@@ -12,6 +12,7 @@ import type {
   CinderVolumeSource,
   EphemeralVolumeSource,
   FCVolumeSource,
+  FlexVolumeSource,
   FlockerVolumeSource,
   GCEPersistentDiskVolumeSource,
   GitRepoVolumeSource,
@@ -105,6 +106,19 @@ function* validateFibreChannel(source: FCVolumeSource, path: FieldPath): FieldEr
   }
   if (lun === undefined) yield requiredValue(path.child('lun'), 'lun is required if targetWWNs is specified');
   yield* validateRange(lun, path.child('lun'), 0, 255);
+}
+
+/** Validates the options of a FlexVolume, which must not be those that Kubernetes adds (validateFlexVolumeSource). */
+function* validateFlexOptions({options = {}}: FlexVolumeSource, path: FieldPath): FieldErrors {
+  for (const name of Object.keys(options)) {
+    const [namespace = ''] = name.split('/');
+    if (/(?:^|\.)(?:kubernetes|k8s)\.io$/i.test(namespace))
+      yield invalidValue(
+        path.child('options').key(name),
+        name,
+        'kubernetes.io and k8s.io namespaces are reserved',
+      );
+  }
 }
 
 function* validateFlocker(
@@ -230,7 +244,7 @@ export const ATTACHED_VOLUME_VALIDATORS = {
   csi: validateCsi,
   ephemeral: validateEphemeral,
   fc: validateFibreChannel,
-  flexVolume: needs('driver'),
+  flexVolume: both(needs<FlexVolumeSource>('driver'), validateFlexOptions),
   flocker: validateFlocker,
   gcePersistentDisk: both(needs<GCEPersistentDiskVolumeSource>('pdName'), validatePartition),
   gitRepo: both(needs('repository'), validateGitDirectory),

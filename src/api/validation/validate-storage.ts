@@ -20,7 +20,10 @@ import {validateEnumerations} from './validate-enumerations.js';
 
 const spec = new FieldPath(['spec']);
 
-const SOURCES = ['hostPath', 'local', 'nfs', 'iscsi', 'fc', 'csi', ...UNSUPPORTED_VOLUME_SOURCES] as const;
+const SOURCES = [
+  ...(['hostPath', 'local', 'nfs', 'iscsi', 'fc', 'csi', 'flexVolume'] as const),
+  ...UNSUPPORTED_VOLUME_SOURCES,
+] as const;
 
 /** Returns the names of the sources of a PersistentVolume. */
 export function volumeSourcesOf(volume: PersistentVolumeSpec): readonly string[] {
@@ -71,7 +74,18 @@ function* validateClasses(volume: PersistentVolumeSpec): FieldErrors {
 
 /** Validates a PersistentVolume (the relevant part of ValidatePersistentVolume). */
 export function* validatePersistentVolume(volume: ManifestVolume): FieldErrors {
-  const {capacity, accessModes = [], hostPath, local, nfs, iscsi, fc, csi, nodeAffinity} = volume.spec;
+  const {
+    capacity,
+    accessModes = [],
+    hostPath,
+    local,
+    nfs,
+    iscsi,
+    fc,
+    csi,
+    flexVolume,
+    nodeAffinity,
+  } = volume.spec;
   yield* validateEnumerations(manifestVolume, {spec: volume.spec}, new FieldPath());
   if (accessModes.length === 0) yield requiredValue(spec.child('accessModes'));
   yield* validateAccessModes(accessModes, spec.child('accessModes'));
@@ -83,6 +97,7 @@ export function* validatePersistentVolume(volume: ManifestVolume): FieldErrors {
   yield* validateIfSet(local, spec.child('local'), validatePath);
   yield* validateIfSet(nfs, spec.child('nfs'), ATTACHED_VOLUME_VALIDATORS.nfs);
   yield* validateIfSet(iscsi, spec.child('iscsi'), ATTACHED_VOLUME_VALIDATORS.iscsi);
+  yield* validateIfSet(flexVolume, spec.child('flexVolume'), ATTACHED_VOLUME_VALIDATORS.flexVolume);
   yield* validateIfSet(fc, spec.child('fc'), ATTACHED_VOLUME_VALIDATORS.fc);
   yield* validateIfSet(csi, spec.child('csi'), validateCsi);
   yield* validateIfSet(nodeAffinity?.required, spec.child('nodeAffinity', 'required'), validateNodeSelector);

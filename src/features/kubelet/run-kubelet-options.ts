@@ -100,6 +100,7 @@ function nodeFlagsFromConfig(values: ConfigValues): PodFlagValues {
     // The default file may be missing; an explicit one must exist.
     'resolv-conf': resolvConf === '/etc/resolv.conf' ? undefined : resolvConf,
     'pod-logs-dir': values.podLogsDir,
+    'volume-plugin-dir': values.volumePluginDir,
     'cgroup-root': values.cgroupRoot,
     'cgroup-driver': cgroupDriver === 'systemd' || cgroupDriver === 'cgroupfs' ? cgroupDriver : undefined,
     'seccomp-default': values.seccompDefault,

@@ -82,6 +82,12 @@ export const POD_FLAGS = {
       'Directory of links to the container logs, for log collectors; empty for none. ' +
       '[default: /var/log/containers for the pods of the node, none for those of other directories]',
   }),
+  'volume-plugin-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description:
+      'Directory of FlexVolume drivers. [default: /usr/libexec/kubernetes/kubelet-plugins/volume/exec]',
+  }),
   'cgroup-root': Flags.string({
     helpGroup: 'NODE',
     helpValue: 'PATH',
@@ -148,6 +154,7 @@ export interface PodFlagValues extends ManifestOverrideFlags {
   readonly 'resolv-conf'?: string | undefined;
   readonly 'pod-logs-dir'?: string | undefined;
   readonly 'container-logs-dir'?: string | undefined;
+  readonly 'volume-plugin-dir'?: string | undefined;
   readonly 'cgroup-root'?: string | undefined;
   readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
   readonly 'seccomp-default'?: boolean | undefined;
@@ -172,6 +179,7 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     resolvConf: flags['resolv-conf'],
     podLogsDir: flags['pod-logs-dir'],
     containerLogsDir: flags['container-logs-dir'],
+    volumePluginDir: flags['volume-plugin-dir'],
     cgroupRoot: flags['cgroup-root'],
     cgroupDriver: flags['cgroup-driver'],
     seccompDefault: flags['seccomp-default'],

@@ -59,6 +59,9 @@ export interface HostIps {
   refresh?(): Promise<void>;
 }
 
+/** Directory of the drivers of FlexVolumes that Kubernetes uses by default. */
+export const DEFAULT_VOLUME_PLUGIN_DIR = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/';
+
 /**
  * Node properties that a pod's configuration depends on. Read once at the start, except for the IP addresses, so that all
  * decisions are pure functions.
@@ -99,6 +102,8 @@ export interface NodeFacts {
   readonly podLogsDir: string;
   /** Directory of links to the container logs, for log collectors; none if undefined or empty. */
   readonly containerLogsDir?: string | undefined;
+  /** Directory of the drivers of FlexVolumes; DEFAULT_VOLUME_PLUGIN_DIR by default. */
+  readonly volumePluginDir?: string | undefined;
   /** --seccomp-default. */
   readonly seccompDefault: boolean;
   /** True if the kernel has AppArmor enabled. */
@@ -156,12 +161,13 @@ export type ManagedNode = Pick<
   'rootDir' | 'machine' | 'reservations' | 'cpuManager' | 'memoryManager' | 'topologyManager'
 >;
 
-/** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
-export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'containerLogsDir' | 'cgroup'>;
+/** Node properties that must not change during a pod's lifetime: they locate its logs, cgroups and drivers. */
+export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'containerLogsDir' | 'cgroup' | 'volumePluginDir'>;
 
 /** Returns the location of the pods that are created on the node now. */
-export function podLocation({podLogsDir, containerLogsDir, cgroup}: NodeFacts): PodLocation {
-  return {podLogsDir, containerLogsDir, cgroup};
+export function podLocation(node: NodeFacts): PodLocation {
+  const {podLogsDir, containerLogsDir, cgroup, volumePluginDir} = node;
+  return {podLogsDir, containerLogsDir, cgroup, volumePluginDir};
 }
 
 /** Returns the directory of the claims of a root directory; they survive the pods that use them. */

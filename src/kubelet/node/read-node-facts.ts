@@ -1,12 +1,13 @@
 import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
 import {arch, cpus, hostname, release} from 'node:os';
+import {resolve} from 'node:path';
 import {hasErrno, messageOf, SystemError, UsageError} from '../../base/errors.js';
 import {fileError} from '../../base/fs/files.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
-import type {CgroupFacts, NodeFacts} from '../contract/node-facts.js';
+import {DEFAULT_VOLUME_PLUGIN_DIR, type CgroupFacts, type NodeFacts} from '../contract/node-facts.js';
 import {validatedSysctls} from './allowed-sysctl.js';
 import {machineReader} from './read-machine.js';
 import {readHostIps} from './node-addresses.js';
@@ -19,6 +20,8 @@ export interface NodeOptions {
   readonly podLogsDir?: string | undefined;
   /** Directory of links to the container logs; empty for none. */
   readonly containerLogsDir?: string | undefined;
+  /** Directory of the drivers of FlexVolumes; undefined or empty for that of Kubernetes. */
+  readonly volumePluginDir?: string | undefined;
   readonly nodeName?: string | undefined;
   /** Values of --node-ip. */
   readonly nodeIps?: readonly string[] | undefined;
@@ -67,7 +70,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
-  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
+  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR, volumePluginDir = ''} = options;
   const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
       readMemory(),
@@ -99,6 +102,8 @@ export async function readNodeFacts(
     rootDir: options.rootDir,
     podLogsDir,
     containerLogsDir: containerLogsDir(options, podLogsDir),
+    // Drivers are run by their path, which must not depend on the working directory.
+    volumePluginDir: resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir),
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),

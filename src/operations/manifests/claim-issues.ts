@@ -7,7 +7,7 @@ import {FieldPath} from '../../api/field-path.js';
 import {volumeSourcesOf} from '../../api/validation/validate-storage.js';
 
 /** Sources of PersistentVolumes that can be mounted. */
-const SUPPORTED = ['csi', 'fc', 'hostPath', 'iscsi', 'local', 'nfs'];
+const SUPPORTED = ['csi', 'fc', 'flexVolume', 'hostPath', 'iscsi', 'local', 'nfs'];
 
 /** Returns the issues of claims that name a volume they cannot have, and of volumes that pods use and nothing can mount. */
 export function claimIssues(

@@ -4,6 +4,7 @@ import {abortable} from '../../../base/async/abortable.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import {SystemError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
+import {stringAt, valueAt} from '../../../base/string-at.js';
 import {createMergePatch, type Informer, type ListedObject} from '../../../kube-api/index.js';
 import type {
   CsiClaims,
@@ -13,6 +14,7 @@ import type {
   CsiLimits,
   CsiSecretRef,
   CsiTokenRequest,
+  SecretContent,
 } from '../../contract/volumes/csi-cluster.js';
 import type {
   ClaimEvent,
@@ -91,13 +93,15 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
     return this.#options.drivers.items.find(({metadata}) => metadata.name === name)?.spec;
   }
 
-  async secret({namespace, name}: CsiSecretRef, signal: AbortSignal): Promise<Texts> {
+  async secret({namespace, name}: CsiSecretRef, signal: AbortSignal): Promise<SecretContent> {
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
     const secret = await this.#options.client.request({method: 'GET', path}, signal);
-    const data = isObject(secret) && isObject(secret['data']) ? secret['data'] : {};
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value), 'base64').toString()]),
-    );
+    const data = valueAt(secret, 'data');
+    const values = Object.entries(isObject(data) ? data : {});
+    return {
+      type: stringAt(secret, 'type') ?? '',
+      data: Object.fromEntries(values.map(([key, value]) => [key, Buffer.from(String(value), 'base64')])),
+    };
   }
 
   async tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string> {

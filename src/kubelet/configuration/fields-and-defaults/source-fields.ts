@@ -1,13 +1,6 @@
 import {redactUrlText} from '../../../format/redact-url.js';
-import {
-  between,
-  honored,
-  honoredInCluster,
-  ignored,
-  notNegative,
-  oneOf,
-  unsupported,
-} from '../config-field.js';
+import {DEFAULT_VOLUME_PLUGIN_DIR} from '../../contract/node-facts.js';
+import {between, honored, honoredInCluster, ignored, notNegative, oneOf} from '../config-field.js';
 import {
   BOOL,
   BOOL_MAP,
@@ -81,14 +74,7 @@ export const SOURCE_FIELDS = {
     }),
   ),
   podCIDR: ignored('the network of the runtime assigns pod IPs', TEXT, '', {flag: 'pod-cidr'}),
-  volumePluginDir: unsupported(
-    'FlexVolume plugins are not supported',
-    PATH,
-    '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
-    {
-      flag: 'volume-plugin-dir',
-    },
-  ),
+  volumePluginDir: honored(PATH, DEFAULT_VOLUME_PLUGIN_DIR, {flag: 'volume-plugin-dir'}),
   volumeStatsAggPeriod: honored(DURATION, '1m0s', {flag: 'volume-stats-agg-period'}),
   'tracing.endpoint': honored(pointer(TEXT), undefined, {check: tracingEndpointProblem}),
   'tracing.samplingRatePerMillion': honored(pointer(INT32), undefined, {check: between(0, 1_000_000)}),

@@ -39,6 +39,13 @@ export interface CsiSecretRef {
   readonly namespace: string;
 }
 
+/** Content of a Secret. The values must only reach the driver: never a message, log or file. */
+export interface SecretContent {
+  /** Empty if it is not known. */
+  readonly type: string;
+  readonly data: Readonly<Record<string, Uint8Array>>;
+}
+
 /** Limits of the volumes on the node, in the API server. Methods reject with KcriError, and with the signal's reason. */
 export interface CsiLimits {
   /** Writes the limit of a driver to the CSINode (UpdateCSIDriver). */
@@ -82,8 +89,7 @@ export interface CsiCluster {
   driversKnown(signal: AbortSignal): Promise<void>;
   /** Returns the CSIDriver object of a driver; undefined if there is none. */
   driver(name: string): CsiDriverSpec | undefined;
-  /** Returns the values of a Secret. They must only reach the driver: never a message, log or file. */
-  secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent>;
   /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
   tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
   /** Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached. */

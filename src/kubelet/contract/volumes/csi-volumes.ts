@@ -2,7 +2,7 @@ import type {PersistentVolumeAccessMode} from '../../../api/types/v1-attached-vo
 import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {EventSink} from '../pod-event.js';
-import type {CsiSecretRef} from './csi-cluster.js';
+import type {CsiSecretRef, SecretContent} from './csi-cluster.js';
 import type {ClaimRef} from './resized-claim.js';
 import type {DriverUsage} from './driver-usage.js';
 
@@ -138,13 +138,15 @@ export interface CsiVolumes {
    * for which `isWanted` reports that the pod exists again.
    */
   unmountPod(podDir: string, uid: string, signal?: AbortSignal, isWanted?: () => boolean): Promise<void>;
+  /** True if controllers attach volumes to the node; false by default. */
+  readonly attachesVolumes?: boolean;
   /** Reports whether a driver can be called. */
   isRegistered(driver: string): Promise<boolean>;
   /**
-   * Returns the values of a Secret that a PersistentVolume refers to, also of another plugin. They must never reach a message, log
-   * or file. Undefined in a process whose objects are those of the manifests. Rejects with KcriError, and with the signal's reason.
+   * Returns a Secret that a PersistentVolume refers to, also of another plugin. Undefined in a process whose objects are those of
+   * the manifests. Rejects with KcriError, and with the signal's reason.
    */
-  secret?(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  secret?(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent>;
   /** Creates a volume, or returns that of an earlier call with its name. Rejects with SystemError and the signal's reason. */
   createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
   /** Enlarges a volume that was created. Rejects like createVolume, also if the driver can enlarge none. */

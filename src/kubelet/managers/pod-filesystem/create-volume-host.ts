@@ -7,6 +7,7 @@ import {systemLoopDevices} from '../volumes/block/loop-devices.js';
 import {runDiskTool} from '../volumes/devices/disk-tools.js';
 import {systemMounter} from '../volumes/mounter.js';
 import {SYSTEM_DISK_ROOTS} from '../volumes/plugins/disks/disk-roots.js';
+import {systemFlexDrivers} from '../volumes/plugins/flex/flex-drivers.js';
 import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
 
 /** Creates the environment of volume plugins, for pods that refer to `objects`. */
@@ -24,6 +25,7 @@ export function createVolumeHost(node: NodeFacts, objects: ApiObjects, clock: Cl
     mounter: systemMounter,
     runTool: runDiskTool,
     loops: systemLoopDevices,
+    flex: systemFlexDrivers,
     roots: SYSTEM_DISK_ROOTS,
     clock,
   };

@@ -1,31 +1,24 @@
 import {join} from 'node:path';
-import {SystemError} from '../../../base/errors.js';
 import {listNames} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
-import {podDir, type NodeFacts} from '../../contract/node-facts.js';
+import {podDir} from '../../contract/node-facts.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {POD_DEVICES} from './block/block-paths.js';
 import {unmapLocalDevices} from './block/local-device.js';
 import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
 import {runDiskTool, type RunTool} from './devices/disk-tools.js';
-import {CSI_VOLUMES} from './csi/csi-paths.js';
 import {DISK_KINDS, podDirectoryOf} from './plugins/disks/disk-place.js';
 import {SYSTEM_DISK_ROOTS, type DiskRoots} from './plugins/disks/disk-roots.js';
 import {findPodDisks} from './plugins/disks/pod-disks.js';
 import {releaseDisks} from './plugins/disks/release-disks.js';
 import {detachFc} from './plugins/fc/find-fc-disk.js';
+import {systemFlexDrivers, type FlexDrivers} from './plugins/flex/flex-drivers.js';
+import type {FlexNode} from './plugins/flex/unmount-flex.js';
 import {detachIscsi} from './plugins/iscsi/detach-iscsi.js';
-import {listPodCsiVolumes, readPodCsiVolume} from './csi/volume-data.js';
-import {
-  listMountsBelow,
-  listOwnMounts,
-  systemMounter,
-  unmountBelow,
-  type IsOwnMount,
-  type Mounter,
-} from './mounter.js';
+import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounter.js';
+import {SUB_PATHS, unmountDriverVolumes} from './unmount-driver-volumes.js';
 
 /** Options to unmount the volumes of a pod. */
 export interface UnmountOptions {
@@ -34,29 +27,25 @@ export interface UnmountOptions {
   readonly runTool?: RunTool;
   /** Where disks appear on the node. */
   readonly roots?: DiskRoots;
+  /** Drivers of FlexVolumes. */
+  readonly flex?: FlexDrivers;
   /** Volumes of CSI drivers; without them, a pod that has such a volume cannot be unmounted. */
   readonly csi?: CsiVolumes | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-const SUB_PATHS = 'volume-subpaths';
 
 /**
  * Removes a pod's directory with its volumes, if it exists (kubelet_volumes.go cleanupOrphanedPodDirs). First unmounts
  * kcri's mounts; if that fails, or if there is another mount, nothing is removed. Then removes the files on that one
  * mount without following links, so that nothing outside the directory is affected. Rejects with SystemError.
  */
-export async function removePodDir(
-  node: Pick<NodeFacts, 'rootDir'>,
-  uid: string,
-  options: UnmountOptions = {},
-): Promise<void> {
+export async function removePodDir(node: FlexNode, uid: string, options: UnmountOptions = {}): Promise<void> {
   await removeTree(await unmountPod(node, uid, options));
 }
 
 /** Removes only the volumes of a pod, like removePodDir; other files in its directory stay. */
 export async function removePodVolumes(
-  node: Pick<NodeFacts, 'rootDir'>,
+  node: FlexNode,
   uid: string,
   options: UnmountOptions = {},
 ): Promise<void> {
@@ -65,16 +54,12 @@ export async function removePodVolumes(
 }
 
 /** Unmounts everything in a pod's directory, and devices that no other pod uses. Returns the path of the directory. */
-async function unmountPod(
-  node: Pick<NodeFacts, 'rootDir'>,
-  uid: string,
-  options: UnmountOptions,
-): Promise<string> {
+async function unmountPod(node: FlexNode, uid: string, options: UnmountOptions): Promise<string> {
   const {mounter = systemMounter, loops = systemLoopDevices, csi, signal} = options;
-  const {runTool = runDiskTool, roots = SYSTEM_DISK_ROOTS} = options;
+  const {runTool = runDiskTool, roots = SYSTEM_DISK_ROOTS, flex = systemFlexDrivers} = options;
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
-  await unmountCsiVolumes(node, directory, {uid, mounter, csi, signal});
+  await unmountDriverVolumes(uid, {node, mounter, csi, flex, isPodMount, signal});
   const disks = await findPodDisks(node, uid, mounter);
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
@@ -84,43 +69,6 @@ async function unmountPod(
   const detach = {iscsi: detachIscsi, fc: detachFc};
   await releaseDisks(uid, disks, {node, mounter, loops, runTool, roots, detach});
   return directory;
-}
-
-/** Has the volumes of CSI drivers unmounted, after what uses them; nothing if there is a mount that kcri did not create. */
-async function unmountCsiVolumes(
-  node: Pick<NodeFacts, 'rootDir'>,
-  directory: string,
-  {uid, mounter, csi, signal}: UnmountOptions & {readonly uid: string; readonly mounter: Mounter},
-): Promise<void> {
-  if (csi === undefined) await requireNoCsiVolumes(node, directory);
-  else if ((await listNames(join(directory, 'volumes', CSI_VOLUMES))).length === 0)
-    await csi.unmountPod(directory, uid, signal);
-  else {
-    await listOwnMounts(
-      directory,
-      mounter,
-      (mount, below) => isPodMount(mount, below) || DRIVER_MOUNT.test(below),
-    );
-    await unmountBelow(join(directory, SUB_PATHS), mounter, (mount, below) =>
-      isPodMount(mount, join(SUB_PATHS, below)),
-    );
-    await csi.unmountPod(directory, uid, signal);
-  }
-}
-
-/** Mount of a CSI driver, or in one. */
-const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
-
-/** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
-async function requireNoCsiVolumes(node: Pick<NodeFacts, 'rootDir'>, directory: string): Promise<void> {
-  for (const volume of await listPodCsiVolumes(directory)) {
-    const data = await readPodCsiVolume(node, volume);
-    if (data === undefined) continue;
-    throw new SystemError(
-      `cannot unmount ${JSON.stringify(volume.path)}: its CSI driver "${data.driverName}" is registered with no kubelet`,
-      {hint: 'start "kcri kubelet" or the kubelet that has mounted it, and delete the pod there'},
-    );
-  }
 }
 
 /**

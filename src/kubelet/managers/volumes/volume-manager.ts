@@ -9,6 +9,7 @@ import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../.
 import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {ExpandOptions} from '../../contract/volumes/csi-volumes.js';
+import {NoPluginError} from './no-plugin-error.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
 import {timeOperation} from './time-operation.js';
@@ -36,7 +37,7 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
     try {
       files.push(...(await volume.plan(host)));
     } catch (cause) {
-      throw mountError(volume, cause);
+      throw mountError(volume.name, volume, cause);
     }
   const volumes = new Map(resolved.map(([name, volume]) => [name, mountedVolume(volume, host)]));
   return {volumes, files};
@@ -86,11 +87,10 @@ export async function mountVolumes(
         if (!isMounted || isRetried) history.mounted();
       } catch (cause) {
         during.throwIfAborted();
-        throw report(history.failed(mountError(volume, cause)));
+        throw report(history.failed(mountError(name, volume, cause)));
       }
       if (!isSetUp) return;
-      const keepsLabels = volume.keepsLabels || host.csi?.hasMountLabel(podRef(pod).uid, name) === true;
-      mounted.set(name, mountedVolume({...volume, keepsLabels}, host));
+      mounted.set(name, mountedVolume(volume, host));
     });
   };
   const hanging = await runOperations({due, start, mounted, operations, clock: host.clock}, signal);
@@ -309,19 +309,20 @@ function resolveVolumes(pod: Pod, volumes: readonly Volume[], {objects}: VolumeH
   return {resolved, unresolved};
 }
 
-function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolume {
-  const {readOnly, keepsLabels, groupId} = volume;
+function mountedVolume(volume: ResolvedVolume, host: VolumeHost): MountedVolume {
+  const {readOnly, groupId} = volume;
   return {
-    ...{hostPath: volume.path(node), readOnly},
-    ...(keepsLabels && {keepsLabels}),
+    ...{hostPath: volume.path(host.node), readOnly},
+    ...(volume.keepsLabels(host) && {keepsLabels: true}),
     ...(groupId !== undefined && {groupId}),
   };
 }
 
-/** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
-function mountError({name, isBlock}: ResolvedVolume, cause: unknown): SystemError {
+/** Returns the error of a volume of a pod that cannot be mounted. Throws programming errors again. */
+function mountError(specName: string, {name, isBlock}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
   if (cause instanceof ResizeError) return cause;
+  if (cause instanceof NoPluginError) return unprocessedError([[specName, cause]], []);
   const usual = isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
   const step = cause instanceof VolumeStepError ? cause.step : usual;
   const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};

@@ -2,7 +2,12 @@ import {abortable} from '../../../base/async/abortable.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {sleepLong} from '../../../base/async/deadline.js';
 import type {Clock} from '../../../base/clock.js';
+import {SystemError} from '../../../base/errors.js';
 import {nextRetryDelay} from './csi/retry-delay.js';
+import {NoPluginError} from './no-plugin-error.js';
+
+/** Delay before the driver of a volume is looked for again, in ms (workerBackOffPeriod). */
+const NO_PLUGIN_DELAY_MS = 10_000;
 
 /** The operation on a volume. */
 interface Operation {
@@ -68,7 +73,10 @@ export class VolumeOperations {
       this.#operations.delete(volume);
     } catch (error) {
       operation.error = error;
-      operation.delayMs = nextRetryDelay(operation.delayMs);
+      operation.delayMs =
+        error instanceof SystemError && error.cause instanceof NoPluginError
+          ? NO_PLUGIN_DELAY_MS
+          : nextRetryDelay(operation.delayMs);
       operation.retryAt = this.#clock.monotonic() + operation.delayMs;
       if (signal.aborted) this.#operations.delete(volume);
     } finally {

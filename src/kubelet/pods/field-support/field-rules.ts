@@ -218,7 +218,7 @@ const VOLUME: RulesOf<Volume> = {
   glusterfs: refused(whyNotMounted('glusterfs')),
   persistentVolumeClaim: honored,
   rbd: refused(whyNotMounted('rbd')),
-  flexVolume: refused(whyNotMounted('flexVolume')),
+  flexVolume: honored,
   cinder: refused(whyNotMounted('cinder')),
   cephfs: refused(whyNotMounted('cephfs')),
   flocker: refused(whyNotMounted('flocker')),

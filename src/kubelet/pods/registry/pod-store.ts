@@ -37,7 +37,7 @@ export interface PodRecord {
    * its containers.
    */
   readonly endpoint: string;
-  /** Location of the logs and cgroups, regardless of later flags. */
+  /** Location of the logs, cgroups and drivers, regardless of later flags. */
   readonly place: PodLocation;
   /** Pod as synced, with its defaults. */
   readonly pod: Pod;
@@ -201,7 +201,9 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   place: (value) =>
     isObject(value) &&
     isString(value['podLogsDir']) &&
-    (value['containerLogsDir'] === undefined || isString(value['containerLogsDir'])) &&
+    ['containerLogsDir', 'volumePluginDir'].every(
+      (name) => value[name] === undefined || isString(value[name]),
+    ) &&
     isObject(value['cgroup']),
   pod: (value, uid) =>
     isObject(value) &&

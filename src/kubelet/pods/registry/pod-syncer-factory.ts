@@ -135,6 +135,7 @@ export class PodSyncerFactory {
 
 /** Returns the node facts for a pod that was created at `place`. */
 export function nodeAtLocation(node: NodeFacts, place: PodLocation): NodeFacts {
-  const {podLogsDir, cgroup, containerLogsDir = node.containerLogsDir} = place;
-  return {...node, podLogsDir, containerLogsDir, cgroup};
+  const {podLogsDir, cgroup} = place;
+  const {containerLogsDir = node.containerLogsDir, volumePluginDir = node.volumePluginDir} = place;
+  return {...node, podLogsDir, containerLogsDir, cgroup, volumePluginDir};
 }

@@ -2,7 +2,7 @@ import {dirname, join} from 'node:path';
 import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
-import type {CsiSecretRef} from '../../../contract/volumes/csi-cluster.js';
+import type {CsiSecretRef, SecretContent} from '../../../contract/volumes/csi-cluster.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {
   CreatedCsiVolume,
@@ -31,7 +31,7 @@ import {stageVolume} from './stage-volume.js';
 import {withMountLabel} from './selinux/mount-label.js';
 import type {CsiServices} from './csi-services.js';
 import {listPodCsiVolumes, readVolumeData, type VolumeData} from './volume-data.js';
-import {readSecret} from './read-secret.js';
+import {readSecret, readSecretContent} from './read-secret.js';
 
 /** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
@@ -100,8 +100,12 @@ export class CsiVolumeManager implements CsiVolumes {
     return await this.#expander.expand(volume, options);
   }
 
-  async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-    return await readSecret(this.#services.cluster, 'secretRef', ref, signal);
+  async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent> {
+    return await readSecretContent(this.#services.cluster, 'secretRef', ref, signal);
+  }
+
+  get attachesVolumes(): boolean {
+    return this.#services.cluster?.attachesVolumes === true;
   }
 
   isAttaching(podUid: string, volume: string): boolean {

@@ -24,9 +24,7 @@ export function createManifestCsi(objects: ApiObjects, claims: CsiClaims): CsiCl
         throw new SystemError(`secrets "${name}" not found`, {
           hint: `add the Secret "${namespace}/${name}" to the manifests; "kcri delete" needs them too, to delete a volume`,
         });
-      return Object.fromEntries(
-        Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString()]),
-      );
+      return {type: secret.type ?? '', data: secret.data ?? {}};
     },
     tokens: async () => {
       throw missing('no tokens are issued');

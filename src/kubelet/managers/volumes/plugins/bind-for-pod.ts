@@ -35,7 +35,7 @@ export async function bindForPod(
   // A killed process has left it without its options.
   if (await isMountPoint(path, mounter)) await mounter.unmount(path);
   await bind(volume, directory, path, mounter);
-  if (volume.readOnly !== true && setsGroup) await setOwnership(volume.pod, path);
+  if (volume.readOnly !== true && setsGroup) await setPodOwnership(volume.pod, path);
   await markReady(readyDir);
 }
 
@@ -70,7 +70,8 @@ function propagationModes({pod, name, specName = name}: PodVolume<unknown>): rea
   );
 }
 
-async function setOwnership({spec: {securityContext = {}}}: Pod, path: string): Promise<void> {
+/** Gives the files of a volume the group of a pod, if it has one. Rejects with SystemError. */
+export async function setPodOwnership({spec: {securityContext = {}}}: Pod, path: string): Promise<void> {
   const {fsGroup, fsGroupChangePolicy} = securityContext;
   await setVolumeOwnership(path, {
     fsGroup,

@@ -17,8 +17,10 @@ import {VolumeStepError} from '../volume-step-error.js';
 const COMMON = {
   name: 'kubernetes.io/csi',
   readOnly: false,
+  keepsLabels: ({pod, name, specName = name}, {csi}) =>
+    csi?.hasMountLabel(podRef(pod).uid, specName) === true,
   path: (node, volume) => join(publishDir(node, podRef(volume.pod).uid, volume.name), 'mount'),
-} as const satisfies Pick<VolumePlugin<unknown>, 'name' | 'readOnly' | 'path'>;
+} as const satisfies Pick<VolumePlugin<unknown>, 'name' | 'readOnly' | 'keepsLabels' | 'path'>;
 
 /** Plugin for PersistentVolumes of CSI drivers, which stage them on the node and publish them for each pod (csi). */
 export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {

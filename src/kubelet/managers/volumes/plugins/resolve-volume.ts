@@ -18,6 +18,7 @@ import {csiBlockVolume, csiVolume, inlineCsiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {fcBlockVolume, fcVolume} from './fc/fc-volume.js';
+import {flexVolume} from './flex/flex-volume.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
 import {iscsiBlockVolume, iscsiVolume} from './iscsi/iscsi-volume.js';
@@ -28,6 +29,7 @@ import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
 import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
+import {NoPluginError} from '../no-plugin-error.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
 type Sources = Required<VolumeSource>;
@@ -39,6 +41,7 @@ const PLUGINS = {
   downwardAPI: downwardApi,
   emptyDir,
   fc: fcVolume,
+  flexVolume,
   hostPath,
   image: imageVolume,
   iscsi: iscsiVolume,
@@ -65,7 +68,8 @@ export interface ResolvedVolume {
   readonly isBlock: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
-  readonly keepsLabels: boolean;
+  /** Reports whether the SELinux labels of the mounted volume must not change. */
+  keepsLabels(host: VolumeHost): boolean;
   /** See MountedVolume. */
   readonly groupId?: bigint | undefined;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
@@ -97,9 +101,7 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
       hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
     });
   const source = sources[kind] ?? {};
-  const readOnly = [sources.nfs, sources.iscsi, sources.fc, sources.csi, sources.persistentVolumeClaim].some(
-    (each) => each?.readOnly === true,
-  );
+  const readOnly = 'readOnly' in source && source.readOnly;
   return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, {pod, name, source, readOnly});
 }
 
@@ -155,29 +157,27 @@ function bindBlockSource(
 }
 
 function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, 'source'>): ResolvedVolume {
-  const {hostPath: path, local, nfs: nfsSource, iscsi, fc, csi} = volume.spec;
+  const {hostPath: path, local, nfs: nfsSource, iscsi, fc, csi, flexVolume: flex} = volume.spec;
   if (path !== undefined) return bind(hostPath, {...common, source: path});
   if (local !== undefined) return bind(localVolume, {...common, source: local});
   if (nfsSource !== undefined) return bind(nfs, {...common, source: nfsSource});
   if (iscsi !== undefined) return bind(iscsiVolume, {...common, source: iscsi});
   if (fc !== undefined) return bind(fcVolume, {...common, source: fc});
   if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
+  if (flex !== undefined) return bind(flexVolume, {...common, source: flex});
   const migrated = migratedVolume(volume);
   if (migrated !== undefined) {
     const {source, accessModes = []} = migrated;
     return bind(csiVolume, {...common, source, accessModes});
   }
-  throw new SystemError(
-    `failed to get Plugin from volumeSpec for volume ${JSON.stringify(common.name)} err=no volume plugin matched`,
-    {hint: hintFor(volume)},
-  );
+  throw new NoPluginError(common.name, undefined, {hint: hintFor(volume)});
 }
 
 /** Returns what to use in place of a volume that nothing can mount. */
 function hintFor({spec}: PersistentVolume): string {
   const kind = UNSUPPORTED_VOLUME_SOURCES.find((name) => spec[name] !== undefined);
   return kind === undefined
-    ? 'PersistentVolumes of the kinds hostPath, local, nfs, iscsi, fc and csi are supported'
+    ? 'PersistentVolumes of the kinds hostPath, local, nfs, iscsi, fc, csi and flexVolume are supported'
     : `${kind}: ${whyNotMounted(kind)}`;
 }
 
@@ -208,7 +208,7 @@ function withClaimChecks(
           },
         );
       await resolved.check();
-      if (spec.hostPath !== undefined && (spec.mountOptions ?? []).length > 0)
+      if ((spec.hostPath ?? spec.flexVolume) !== undefined && (spec.mountOptions ?? []).length > 0)
         throw new VolumeStepError(
           'MountVolume.MountOptionSupport check failed',
           'Mount options are not supported for this volume type',
@@ -221,14 +221,15 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
   const driver = plugin.driver?.(volume.source);
   return {
     name: volume.name,
-    plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
+    plugin:
+      driver === undefined ? (plugin.nameOf?.(volume.source) ?? plugin.name) : `${plugin.name}:${driver}`,
     driver,
     canHang: driver !== undefined || plugin.canHang === true,
     readOnly: plugin.readOnly || volume.readOnly === true,
     isBlock: plugin.isBlock === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
-    keepsLabels: plugin.keepsLabels?.(volume) === true,
+    keepsLabels: (host) => plugin.keepsLabels?.(volume, host) === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
     setUp: async (host, signal) => plugin.setUp(host, volume, signal),

@@ -17,10 +17,11 @@ import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
 import type {DiskRoots} from './disks/disk-roots.js';
+import type {FlexDrivers} from './flex/flex-drivers.js';
 import type {VolumeOperations} from '../volume-operations.js';
 
 /** Node facts that volumes depend on. */
-export type VolumeFacts = Pick<NodeFacts, 'rootDir'> & AllocatableFacts;
+export type VolumeFacts = Pick<NodeFacts, 'rootDir' | 'volumePluginDir'> & AllocatableFacts;
 
 /** Resolves fields of the downward API. Methods throw KcriError with the kubelet's message. */
 export interface DownwardApi {
@@ -30,12 +31,14 @@ export interface DownwardApi {
 
 /** Environment of volume plugins (volume.VolumeHost). */
 export interface VolumeHost {
-  readonly node: VolumeFacts;
+  readonly node: VolumeFacts & Pick<NodeFacts, 'nodeName'>;
   readonly objects: ApiObjects;
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly runTool: RunTool;
   readonly loops: LoopDevices;
+  /** Drivers of FlexVolumes. */
+  readonly flex: FlexDrivers;
   /** Where disks appear on the node. */
   readonly roots: DiskRoots;
   readonly clock: Clock;
@@ -76,6 +79,8 @@ export interface PodVolume<Source> {
 export interface VolumePlugin<Source> {
   /** Name in metrics, such as `kubernetes.io/nfs` (GetPluginName). */
   readonly name: string;
+  /** Returns the name in metrics, if it depends on the source. */
+  nameOf?(source: Source): string;
   /** Returns the driver of a CSI volume, which is then a part of the name (GetFullQualifiedPluginNameForVolume). */
   driver?(source: Source): string;
   /** True if a server can hold up setUp; false by default, except for volumes with a driver. */
@@ -89,7 +94,7 @@ export interface VolumePlugin<Source> {
   /** Reports whether a driver wants setUp to be repeated (RequiresRemount); by default it does not. */
   isRepublished?(host: VolumeHost, source: Source): boolean;
   /** Reports whether the SELinux labels of the files must not change (Attributes); by default they may. */
-  keepsLabels?(volume: PodVolume<Source>): boolean;
+  keepsLabels?(volume: PodVolume<Source>, host: VolumeHost): boolean;
   /** Returns the path of the volume on the node; empty if it has none. */
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
   /** Checks the source before setUp (NewMounter). */

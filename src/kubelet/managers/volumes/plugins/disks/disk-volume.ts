@@ -8,7 +8,7 @@ import {mapDevice} from '../../block/map-device.js';
 import {reportMapped} from '../../block/report-mapped.js';
 import {mountDevice} from '../../devices/device-mounts.js';
 import type {DeviceNotice} from '../../devices/format-and-mount.js';
-import {isForOnePod} from '../../is-for-one-pod.js';
+import {requireExclusive} from '../../is-for-one-pod.js';
 import {joinMountOptions} from '../../mount-options.js';
 import {isMountPoint} from '../../mounter.js';
 import {bindForPod} from '../bind-for-pod.js';
@@ -64,7 +64,8 @@ export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>)
         const directory = diskDir(node, disk.place);
         if (!(await isMountPoint(directory, mounter))) {
           const device = await attach(disk, host, 'MountVolume', signal);
-          await mountForAllPods(host, volume, {disk, device}, signal);
+          const {fsType} = disk;
+          await mountForAllPods(host, volume, {device, path: directory, fsType}, signal);
         }
         const users = await listDiskUsers(node, disk.place, mounter);
         requireExclusive(volume, users, 'MountVolume.SetUp failed');
@@ -118,19 +119,26 @@ async function attach(
   }
 }
 
-/** Mounts the filesystem of a disk at its place. */
-async function mountForAllPods(
+/** A filesystem on a disk. */
+export interface DiskFilesystem {
+  readonly device: string;
+  /** Path at which it is mounted for all pods. */
+  readonly path: string;
+  /** Undefined or empty for the type that it has, or ext4. */
+  readonly fsType: string | undefined;
+}
+
+/** Mounts the filesystem of a disk, which is formatted if it is empty. Rejects with VolumeStepError and the signal's reason. */
+export async function mountForAllPods(
   host: VolumeHost,
   volume: PodVolume<unknown>,
-  {disk, device}: {readonly disk: VolumeDisk; readonly device: string},
+  {device, path, fsType = ''}: DiskFilesystem,
   signal: AbortSignal,
 ): Promise<void> {
   const {pod, readOnly = false, mountOptions = []} = volume;
-  const {fsType = ''} = disk;
   const notify = (notice: DeviceNotice): void => host.events?.({...notice, pod});
   const mount = {
-    device,
-    path: diskDir(host.node, disk.place),
+    ...{device, path},
     options: joinMountOptions(mountOptions, readOnly ? ['ro'] : []),
     acceptsOtherType: fsType === '',
     hints: {fsType: 'fsType of the volume', partitions: 'use a disk without them'},
@@ -144,12 +152,4 @@ async function mountForAllPods(
     const hint = cause instanceof KcriError ? cause.hint : undefined;
     throw new VolumeStepError('MountVolume.MountDevice failed', messageOf(cause), {cause, hint});
   }
-}
-
-/** Rejects a volume for one pod that another pod has (IsVolumeMountedElsewhere). */
-function requireExclusive(volume: PodVolume<unknown>, users: readonly string[], step: string): void {
-  const {uid} = podRef(volume.pod);
-  if (!isForOnePod(volume) || users.every((user) => user === uid)) return;
-  const message = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
-  throw new VolumeStepError(step, message);
 }

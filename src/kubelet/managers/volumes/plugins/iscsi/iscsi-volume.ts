@@ -3,11 +3,12 @@ import type {ISCSIPersistentVolumeSource} from '../../../../../api/types/v1-pers
 import {KcriError, messageOf, rethrowUnexpected} from '../../../../../base/errors.js';
 import {writeFileAtomicWithoutSync} from '../../../../../base/fs/atomic-write.js';
 import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
-import {createObjectNotFoundError} from '../../../../contract/api-objects.js';
 import {podRef} from '../../../../contract/pod-ref.js';
+import {textsOf} from '../../csi/read-secret.js';
 import {VolumeStepError} from '../../volume-step-error.js';
 import {DISK_FILE, diskDir, type DiskPlace} from '../disks/disk-place.js';
 import {createBlockDiskPlugin, createDiskPlugin, type VolumeDisk} from '../disks/disk-volume.js';
+import {readVolumeSecret} from '../read-volume-secret.js';
 import type {PodVolume, VolumeHost} from '../volume-plugin.js';
 import {attachIscsi, type ChapSecrets, type ChapValues} from './attach-iscsi.js';
 import {withTargetLock} from './detach-iscsi.js';
@@ -55,7 +56,7 @@ async function readChapSecrets(
   const ref = secretRefOf(source, podRef(pod).namespace);
   let values: ChapValues = {};
   try {
-    if (ref !== undefined) values = await readSecret(host, ref, signal);
+    if (ref !== undefined) values = textsOf(await readVolumeSecret(host, ref, signal));
   } catch (cause) {
     signal.throwIfAborted();
     rethrowUnexpected(cause);
@@ -79,22 +80,4 @@ function secretRefOf(
   const {name = '', namespace = ''} = secretRef ?? {};
   if (name === '' || (chapAuthDiscovery !== true && chapAuthSession !== true)) return undefined;
   return {name, namespace: namespace === '' ? podNamespace : namespace};
-}
-
-/** Reads a Secret: one of the manifests or that the pod refers to, or one of the cluster. */
-async function readSecret(
-  {objects, csi}: VolumeHost,
-  ref: {readonly namespace: string; readonly name: string},
-  signal: AbortSignal,
-): Promise<ChapValues> {
-  const {namespace, name} = ref;
-  const found = objects.secret(namespace, name);
-  if (found !== undefined)
-    return Object.fromEntries(
-      Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString()]),
-    );
-  const failure = objects.failure?.('Secret', namespace, name);
-  if (failure !== undefined) throw failure;
-  if (csi?.secret === undefined) throw createObjectNotFoundError(objects, 'Secret', name, namespace);
-  return await csi.secret(ref, signal);
 }

@@ -1,0 +1,95 @@
+import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../../base/errors.js';
+import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
+import {findBlockDevice} from '../../devices/block-device.js';
+import {removeEmpty} from '../../devices/device-mounts.js';
+import {isMountPoint} from '../../mounter.js';
+import {VolumeStepError} from '../../volume-step-error.js';
+import {mountForAllPods} from '../disks/disk-volume.js';
+import type {VolumeHost} from '../volume-plugin.js';
+import type {FlexDriver} from './flex-drivers.js';
+import {withFlexLock} from './flex-lock.js';
+import {flexOptions, type FlexVolume} from './flex-options.js';
+import {flexDevicePath} from './flex-paths.js';
+
+/** A volume that is attached, with its driver. */
+export interface AttachedFlexVolume {
+  readonly volume: FlexVolume;
+  readonly driver: FlexDriver;
+}
+
+/** Reports whether the node attaches volumes itself, since no controller does. */
+export function attachesItself({csi}: Pick<VolumeHost, 'csi'>): boolean {
+  return csi?.attachesVolumes !== true;
+}
+
+/**
+ * Has the driver attach a volume to the node and mount it for all pods, unless it is mounted (AttachVolume, WaitForAttach,
+ * MountDevice). Rejects with VolumeStepError, and with the signal's reason.
+ */
+export async function attachFlexVolume(
+  host: VolumeHost,
+  {volume, driver}: AttachedFlexVolume,
+  signal: AbortSignal,
+): Promise<void> {
+  const {node, mounter} = host;
+  const identity = {driver: volume.source.driver, name: volume.name};
+  const path = flexDevicePath(node, identity);
+  const options = flexOptions(volume);
+  await inStep('MountVolume.GetDeviceMountPath failed', signal, async () =>
+    driver.call('getvolumename', [options], {signal}),
+  );
+  await withFlexLock(node, identity, signal, async () => {
+    if (await isMountPoint(path, mounter)) return;
+    if (!attachesItself(host))
+      throw new VolumeStepError(
+        'AttachVolume.Attach failed',
+        'kcri does not wait for a controller that attaches FlexVolumes',
+        {
+          hint: 'set enableControllerAttachDetach to false, or "attach": false in the capabilities of the driver',
+        },
+      );
+    const attached = await inStep('AttachVolume.Attach failed', signal, async () =>
+      driver.call('attach', [options, node.nodeName], {signal}),
+    );
+    const device = attached?.device ?? '';
+    const found = await inStep('MountVolume.WaitForAttach failed', signal, async () =>
+      driver.call('waitforattach', [device, options], {signal}),
+    );
+    await inStep('MountVolume.MountDevice failed', signal, async () =>
+      mountDevice(host, {volume, driver, path, device: found === undefined ? device : found.device}, signal),
+    );
+  });
+}
+
+/** Has the driver mount a device for all pods; mounts it as a disk, if the driver leaves that to the node. */
+async function mountDevice(
+  host: VolumeHost,
+  {volume, driver, path, device}: AttachedFlexVolume & {readonly path: string; readonly device: string},
+  signal: AbortSignal,
+): Promise<void> {
+  await makeDirectoryPath(path, 0o750);
+  try {
+    const isMounted = await driver.call('mountdevice', [path, device, flexOptions(volume)], {signal});
+    if (isMounted !== undefined || device === '') return;
+    const found = await findBlockDevice(device);
+    if (found === undefined) throw new SystemError(`${JSON.stringify(device)} is not a block device`);
+    const {fsType} = volume.source;
+    await mountForAllPods(host, volume, {device: found, path, fsType}, signal);
+  } catch (error) {
+    if (!signal.aborted && !(await isMountPoint(path, host.mounter))) await removeEmpty(path);
+    throw error;
+  }
+}
+
+/** Names the step in a failure. Rejects with the signal's reason. */
+async function inStep<T>(step: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    signal.throwIfAborted();
+    rethrowUnexpected(cause);
+    if (cause instanceof VolumeStepError) throw cause;
+    const hint = cause instanceof KcriError ? cause.hint : undefined;
+    throw new VolumeStepError(step, messageOf(cause), {cause, hint});
+  }
+}

@@ -1,0 +1,55 @@
+import {join} from 'node:path';
+import {isPathSegment, listDirectoryNames, validatePathSegment} from '../../../../../base/fs/files.js';
+import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
+import {flexDirectory, flexDriverOf} from './flex-name.js';
+
+type RootFacts = Pick<NodeFacts, 'rootDir'>;
+
+/** A volume in the directory of a pod, as far as its directories tell. */
+export interface FlexVolumeDir {
+  readonly driver: string;
+  /** Name of the volume: that of the PersistentVolume, or in the spec of the pod. */
+  readonly name: string;
+}
+
+/** Returns the path at which a device is mounted for all pods that have a volume of this name (getDeviceMountPath). */
+export function flexDevicePath({rootDir}: RootFacts, {driver, name}: FlexVolumeDir): string {
+  const mounts = join(rootDir, 'plugins/kubernetes.io/flexvolume', driver, 'mounts');
+  return join(mounts, validatePathSegment('volume name', name));
+}
+
+/** Returns the path of the volume of a pod, in its directory. */
+export function flexPodPath(directory: string, {driver, name}: FlexVolumeDir): string {
+  return join(directory, 'volumes', flexDirectory(driver) ?? '', name);
+}
+
+/** Returns the path of the metadata of the volume of a pod, in its directory. */
+export function flexMetadataPath(directory: string, {driver, name}: FlexVolumeDir): string {
+  return join(directory, 'plugins', flexDirectory(driver) ?? '', name);
+}
+
+/** Returns the FlexVolumes with a directory or with metadata in the directory of a pod. Rejects with SystemError. */
+export async function listFlexVolumes(directory: string): Promise<readonly FlexVolumeDir[]> {
+  const found = new Map<string, FlexVolumeDir>();
+  for (const folder of ['volumes', 'plugins'])
+    for (const plugin of await listDirectoryNames(join(directory, folder))) {
+      const driver = flexDriverOf(plugin);
+      if (driver === undefined) continue;
+      for (const name of (await listDirectoryNames(join(directory, folder, plugin))).filter(isPathSegment))
+        found.set(`${plugin}/${name}`, {driver, name});
+    }
+  return [...found.values()];
+}
+
+/** Returns the UIDs of the pods with a directory for a volume. Rejects with SystemError. */
+export async function listFlexUsers(
+  {rootDir}: RootFacts,
+  {driver, name}: FlexVolumeDir,
+): Promise<readonly string[]> {
+  const users: string[] = [];
+  for (const uid of (await listDirectoryNames(join(rootDir, 'pods'))).filter(isPathSegment)) {
+    const volumes = join(podDir({rootDir}, uid), 'volumes', flexDirectory(driver) ?? '');
+    if ((await listDirectoryNames(volumes)).includes(name)) users.push(uid);
+  }
+  return users;
+}
