@@ -1,5 +1,7 @@
+import {access, constants} from 'node:fs/promises';
 import {systemRandom} from '../../base/clock.js';
-import {KcriError} from '../../base/errors.js';
+import {KcriError, hasErrno} from '../../base/errors.js';
+import {fileError} from '../../base/fs/files.js';
 import {podRef, type KubeletConfig, type PlannedTakeover, type ReadSources} from '../../kubelet/index.js';
 import type {ClusterPods} from '../../kubelet/cluster/index.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
@@ -110,7 +112,7 @@ export async function planNodeTakeover(
   );
   return {
     ...{...takeover, nodeName, rootDir, problems: sources.problems},
-    startError: await findStartError(config, context),
+    startError: await findStartError(config, {rootDir, swapsFile: context.swapsFile}),
     kubelets: await findKubelets(rootDir),
     apiError: cluster.error,
     ineffective: listIneffective(config, ignoredFlags),
@@ -125,14 +127,24 @@ function withoutEndpoint(config: KubeletConfig): KubeletConfig {
 /** Returns why a kubelet with this configuration would not start on the machine. */
 async function findStartError(
   {values}: KubeletConfig,
-  {swapsFile}: CommandContext['context'],
+  {rootDir, swapsFile}: Pick<CommandContext['context'], 'swapsFile'> & {readonly rootDir: string},
 ): Promise<KcriError | undefined> {
   try {
     await checkSwap(values, swapsFile);
+    await checkWritable(rootDir);
     return undefined;
   } catch (error) {
     if (error instanceof KcriError) return error;
     throw error;
+  }
+}
+
+/** Rejects with SystemError for a directory on a read-only file system. The kubelet, unlike this user, may write to all others. */
+async function checkWritable(directory: string): Promise<void> {
+  try {
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    if (hasErrno(error, 'EROFS')) throw fileError('writing to', directory, error);
   }
 }
 

@@ -174,12 +174,14 @@ describe('pods of the API server', () => {
 
 /** Mounting requires root. */
 test.skipIf(process.getuid?.() !== 0)(
-  'a takeover of a read-only root directory is planned, since nothing is written (needs root)',
+  'a takeover of a read-only root directory is planned, and kcri would not start (needs root)',
   async () => {
     const rootDir = await mountedDirectory();
     const testbed = await leaveNode({'web.yaml': manifest('web')}, undefined, {rootDir});
     execFileSync('mount', ['-o', 'remount,ro', rootDir]);
-    expect(verdicts(await takeoverOf(testbed, 0))).toEqual(['web-goldennode kept', 'foreign leftAlone']);
+    const takeover = await takeoverOf(testbed, 1);
     execFileSync('mount', ['-o', 'remount,rw', rootDir]);
+    expect(verdicts(takeover)).toEqual(['web-goldennode kept', 'foreign leftAlone']);
+    expect(takeover.startError).toBe(`writing to "${rootDir}": read-only file system`);
   },
 );
