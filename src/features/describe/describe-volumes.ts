@@ -68,6 +68,15 @@ const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
       `Path:\t${nfs.path}`,
       `ReadOnly:\t${nfs.readOnly === true}`,
     ]),
+  ({flexVolume: flex}) =>
+    flex &&
+    kind('FlexVolume (a generic volume resource that is provisioned/attached using an exec based plugin)', [
+      `Driver:\t${flex.driver}`,
+      `FSType:\t${flex.fsType ?? ''}`,
+      `SecretRef:\t${flex.secretRef?.name ?? NONE}`,
+      `ReadOnly:\t${flex.readOnly === true}`,
+      ...besideTitle('Options', labelTexts(flex.options)),
+    ]),
   ({csi}) =>
     csi &&
     kind('CSI (a Container Storage Interface (CSI) volume source)', [

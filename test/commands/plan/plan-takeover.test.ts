@@ -93,14 +93,12 @@ describe('static pods', () => {
       aManifest({
         name: 'web',
         containers: [aContainerSpec('main')],
-        volumes: [{name: 'data', flexVolume: {driver: 'example.com/disk'}}],
+        volumes: [{name: 'data', rbd: {monitors: ['m'], image: 'i'}}],
       }),
     );
     const takeover = await takeoverOf(testbed, 1);
     expect(verdicts(takeover)).toEqual(['web-goldennode stopped', 'foreign leftAlone']);
-    expect(takeover.manifestProblems).toMatchObject([
-      {message: expect.stringContaining('flexVolume') as string},
-    ]);
+    expect(takeover.manifestProblems).toMatchObject([{message: expect.stringContaining('rbd') as string}]);
   });
 
   test('a container that has exited does not count as restarted', async () => {

@@ -210,7 +210,9 @@ const VOLUME: RulesOf<Volume> = {
   downwardAPI: honored,
   projected: honored,
   image: honored,
-  gitRepo: refused('Kubernetes has disabled gitRepo volumes'),
+  gitRepo: refused(
+    'Kubernetes 1.36 mounts no gitRepo volumes, and the feature gate GitRepoVolumeDriver cannot be enabled; clone into an emptyDir in an init container',
+  ),
   gcePersistentDisk: refused(whyNotMounted('gcePersistentDisk')),
   awsElasticBlockStore: refused(whyNotMounted('awsElasticBlockStore')),
   nfs: honored,

@@ -155,8 +155,13 @@ test.each<[string, Objects, string]>([
   ],
   [
     'has a volume of a kind that kcri does not know',
-    {volume: {flexVolume: {driver: 'd'}}},
+    {volume: {flocker: {}}},
     `${UNPROCESSED}failed to get Plugin from volumeSpec for volume "pv" err=no volume plugin matched`,
+  ],
+  [
+    'has a FlexVolume whose driver is missing',
+    {volume: {flexVolume: {driver: 'kcri.test/none'}}},
+    `${UNPROCESSED}failed to get Plugin from volumeSpec for volume "pv" err=no volume plugin matched: the FlexVolume driver "kcri.test/none" is not installed: no file /usr/libexec/kubernetes/kubelet-plugins/volume/exec/kcri.test~none/none`,
   ],
 ])('a claim that %s keeps the pod pending with an event', async (_title, objects, message) => {
   await using testbed = await ClusterTestbed.start();

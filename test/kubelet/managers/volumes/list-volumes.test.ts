@@ -9,7 +9,8 @@ test('volumes have the names of their plugins, and their claims', () => {
     {name: 'b', persistentVolumeClaim: {claimName: 'claim'}},
     {name: 'c', csi: {driver: 'csi.example.com'}},
     {name: 'd'},
-    {name: 'e', flexVolume: {}} as never,
+    {name: 'e', flocker: {}},
+    {name: 'f', flexVolume: {driver: 'example.com/box'}},
   ]);
   const options = {node: {rootDir: '/k'}, objects: NO_OBJECTS, isMounted: (name: string) => name === 'a'};
   expect(listVolumes(pod, options)).toEqual([
@@ -30,5 +31,9 @@ test('volumes have the names of their plugins, and their claims', () => {
       ...{claim: undefined, isMounted: false},
     },
     {name: 'e', plugin: undefined, path: '', claim: undefined, isMounted: false},
+    {
+      ...{name: 'f', plugin: 'example.com/box', path: '/k/pods/u1/volumes/example.com~box/f'},
+      ...{claim: undefined, isMounted: false},
+    },
   ]);
 });

@@ -69,6 +69,7 @@ describe('the field support matrix', () => {
       'EnvVar',
       'ExecAction',
       'FCVolumeSource',
+      'FlexVolumeSource',
       'FileKeySelector',
       'GRPCAction',
       'HTTPGetAction',
@@ -164,11 +165,11 @@ describe('a field that kcri does not support is rejected:', () => {
   test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      volumes: [{name: 'v', flexVolume: {driver: 'd'}}],
+      volumes: [{name: 'v', flocker: {datasetName: 'd'}}],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.volumes[0].flexVolume',
+      'spec.volumes[0].flocker',
       'spec.schedulingGates',
     ]);
   });

@@ -17,10 +17,10 @@ const REJECTED: Readonly<Record<string, string>> = {
   azureFile: migrated('file.csi.azure.com'),
   cephfs: removed('cephfs.csi.ceph.com'),
   cinder: migrated('cinder.csi.openstack.org'),
-  flexVolume: 'kcri does not call FlexVolume plugins, which are deprecated; use a CSI driver of the storage',
   flocker: WITHOUT_DRIVER,
   gcePersistentDisk: migrated('pd.csi.storage.gke.io'),
-  gitRepo: 'Kubernetes has disabled gitRepo volumes',
+  gitRepo:
+    'Kubernetes 1.36 mounts no gitRepo volumes, and the feature gate GitRepoVolumeDriver cannot be enabled; clone into an emptyDir in an init container',
   glusterfs: WITHOUT_DRIVER,
   photonPersistentDisk: WITHOUT_DRIVER,
   portworxVolume: migrated('pxd.portworx.com'),

@@ -8,7 +8,14 @@ import type {NodeVolume, VolumePod, VolumeState} from './node-volume.js';
 import {indexRoot, type RootIndex} from './root-index.js';
 import type {PodVolumeFact, StagedVolumeFact, VolumeFacts} from './volume-facts.js';
 import {volumeFailures} from './volume-failures.js';
-import {claimOf, isClaim, isDirectoryKind, kindOfPlugin, kindOfVolume} from './volume-kinds.js';
+import {
+  claimOf,
+  flexDriverOfPlugin,
+  isClaim,
+  isDirectoryKind,
+  kindOfPlugin,
+  kindOfVolume,
+} from './volume-kinds.js';
 
 /** What the volumes of a node follow from. */
 export interface VolumeInputs {
@@ -20,7 +27,7 @@ export interface VolumeInputs {
 }
 
 /** Kinds that are mounted in the directory of a pod. */
-const MOUNTED: ReadonlySet<string> = new Set(['csi', 'fc', 'iscsi', 'local', 'nfs']);
+const MOUNTED: ReadonlySet<string> = new Set(['csi', 'fc', 'flexVolume', 'iscsi', 'local', 'nfs']);
 
 /** Returns the volumes of pods in the order of the pods, then those of unknown pods, and those that no pod has. Pure. */
 export function computeVolumes(inputs: VolumeInputs): readonly NodeVolume[] {
@@ -78,8 +85,9 @@ function specVolume(known: VolumePod, volume: Volume, root: RootIndex | undefine
   const common = {pod: {uid, namespace, name}, name: volume.name, isBlock: false};
   if (isClaim(kindOfVolume(volume)))
     return [{...common, ...locateClaim(claimOf(known, volume), volume, root), ...state}];
-  const {csi, hostPath} = volume;
-  return [{...common, kind: kindOfVolume(volume), driver: csi?.driver, path: hostPath?.path, ...state}];
+  const {csi, flexVolume, hostPath} = volume;
+  const driver = csi?.driver ?? flexVolume?.driver;
+  return [{...common, kind: kindOfVolume(volume), driver, path: hostPath?.path, ...state}];
 }
 
 /** Returns what is known about a claim without a directory of its pod. */
@@ -146,7 +154,8 @@ function volumeFields(
     provisioned !== undefined || isBlock || kind === 'local' || data?.volumeLifecycleMode === 'Persistent';
   return {
     ...{kind, path, isBlock, mount},
-    ...(data !== undefined && {driver: data.driverName, handle: data.volumeHandle}),
+    driver: data?.driverName ?? flexDriverOfPlugin(plugin),
+    ...(data !== undefined && {handle: data.volumeHandle}),
     ...(isPersistent && {persistentVolume: name}),
     ...(provisioned !== undefined && {claim: provisioned.claim}),
     ...(staged !== undefined && {stagingPath: staged.path}),
@@ -202,7 +211,12 @@ function volumesWithoutPod(root: RootIndex, volumes: readonly NodeVolume[]): rea
       const name = each.name ?? made?.name;
       return {
         ...{...common, kind: kindOfPlugin(plugin), name: name ?? data?.volumeHandle ?? path, mount},
-        ...{driver: data?.driverName, handle: data?.volumeHandle, persistentVolume: name, claim: made?.claim},
+        ...{
+          driver: data?.driverName ?? flexDriverOfPlugin(plugin),
+          handle: data?.volumeHandle,
+          persistentVolume: name,
+          claim: made?.claim,
+        },
         ...{state: damage === undefined ? 'staged' : 'error', message: damage, stagingPath: path},
         isBlock: plugin === 'kubernetes.io/csi' && each.name !== undefined,
       };

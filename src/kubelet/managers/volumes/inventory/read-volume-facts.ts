@@ -181,8 +181,10 @@ class FactsReader {
       const {path} = mount;
       const [folder = '', ...rest] = path.startsWith(prefix) ? path.slice(prefix.length).split('/') : [];
       if (folder === '' || folder === 'csi' || rest.includes(POD_DEVICES)) return [];
-      const plugin = `kubernetes.io/${folder}`;
-      return {plugin, path, name: folder === 'local-volume' ? rest.at(-1) : undefined, mount: factOf(mount)};
+      const isFlex = folder === 'flexvolume' && rest.at(-2) === 'mounts';
+      const plugin = isFlex ? rest.slice(0, -2).join('/') : `kubernetes.io/${folder}`;
+      const name = isFlex || folder === 'local-volume' ? rest.at(-1) : undefined;
+      return {plugin, path, name, mount: factOf(mount)};
     });
   }
 
@@ -294,5 +296,5 @@ function factOf({device, fileSystem, source, path}: MountPoint): MountFact {
 
 /** Returns the plugin of a directory: `kubernetes.io/csi` of `kubernetes.io~csi`. */
 function pluginOf(directory: string): string {
-  return directory.replace('~', '/');
+  return directory.replaceAll('~', '/');
 }

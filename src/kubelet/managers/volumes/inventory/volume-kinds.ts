@@ -21,10 +21,16 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
   'secret',
 ]);
 
-/** Returns the kind of a plugin: `emptyDir` of `kubernetes.io/empty-dir`; the plugin itself if it is of another vendor. */
+/** Returns the kind of a plugin: `emptyDir` of `kubernetes.io/empty-dir`, and `flexVolume` of a FlexVolume driver. */
 export function kindOfPlugin(plugin: string): string {
   const [vendor = '', name = ''] = plugin.split('/');
-  return vendor === 'kubernetes.io' ? (KINDS[name] ?? name) : plugin;
+  if (plugin === '' || vendor === 'kcri') return plugin;
+  return vendor === 'kubernetes.io' ? (KINDS[name] ?? name) : 'flexVolume';
+}
+
+/** Returns the driver of a FlexVolume, which is its plugin; undefined for another plugin. */
+export function flexDriverOfPlugin(plugin: string): string | undefined {
+  return kindOfPlugin(plugin) === 'flexVolume' ? plugin : undefined;
 }
 
 /** Returns the kind of a volume in the spec of a pod. */

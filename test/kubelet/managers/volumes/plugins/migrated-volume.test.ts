@@ -120,7 +120,6 @@ test('a claim with a migrated volume is mounted by the CSI driver', async () => 
 });
 
 test.each([
-  ['flexVolume', /does not call FlexVolume plugins, which are deprecated; use a CSI driver/],
   ['rbd', /Kubernetes has removed volumes of this kind; use the CSI driver rbd\.csi\.ceph\.com/],
   ['flocker', /has removed volumes of this kind, without a CSI driver/],
   ['cinder', /with the CSI driver cinder\.csi\.openstack\.org/],

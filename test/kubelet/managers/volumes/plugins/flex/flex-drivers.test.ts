@@ -9,7 +9,8 @@ import {
   flexExecutable,
 } from '../../../../../../src/kubelet/managers/volumes/plugins/flex/flex-name.js';
 import {until} from '../../../../../base/until.js';
-import {aFlexNode, BOX, driverScript} from './flex-node.js';
+import {aFlexNode, BOX} from './flex-node.js';
+import {driverScript} from './flex-scripts.js';
 
 const CAPABILITIES = {attach: true, selinuxRelabel: true, supportsMetrics: false, fsGroup: true};
 

@@ -1,5 +1,5 @@
-import {chmod, mkdir, readFile, realpath, rename, writeFile} from 'node:fs/promises';
-import {dirname, join} from 'node:path';
+import {mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {ifPresent} from '../../../../../../src/base/fs/files.js';
 import {systemMounter} from '../../../../../../src/kubelet/managers/volumes/mounter.js';
 import type {ApiObjects} from '../../../../../../src/kubelet/contract/api-objects.js';
@@ -9,35 +9,7 @@ import {removePodDir} from '../../../../../../src/kubelet/managers/volumes/remov
 import {temporaryDirectory} from '../../../../../base/temporary-directory.js';
 import {aNode} from '../../claim-fixtures.js';
 import {aHost} from '../../volume-fixtures.js';
-
-/** Separates the arguments of a call in the log of a driver. */
-const SEPARATOR = '\u001f';
-
-/** Text of a driver, in which CASES are the branches of its calls, that writes its arguments to a file beside it. */
-export function driverScript(cases: string): string {
-  return `#!/bin/sh
-{ printf '%s${String.raw`\037`}' "$@"; echo; } >>"$0.calls"
-ok() { echo '{"status": "Success"}'; }
-case "$1" in
-${cases}
-*) echo '{"status": "Not supported"}'; exit 1 ;;
-esac
-`;
-}
-
-/** A driver that mounts a tmpfs for each pod. */
-export const TMPFS_DRIVER = driverScript(`
-init) echo '{"status": "Success", "capabilities": {"attach": false}}' ;;
-mount) mount -t tmpfs tmpfs "$2" && ok ;;
-unmount) umount "$2" && ok ;;`);
-
-/** A driver that attaches volumes, mounts a tmpfs for all pods, and leaves the rest to the node. */
-export const ATTACHING_DRIVER = driverScript(`
-init) ok ;;
-attach | waitforattach) echo '{"status": "Success", "device": "/dev/null"}' ;;
-mountdevice) mount -t tmpfs tmpfs "$2" && ok ;;
-unmountdevice) umount "$2" && ok ;;
-detach) ok ;;`);
+import {putDriver, SEPARATOR} from './flex-scripts.js';
 
 /** A node with a directory of FlexVolume drivers. */
 export interface FlexNode {
@@ -76,11 +48,7 @@ export async function aFlexNode(script?: string, objects?: ApiObjects): Promise<
   const node: FlexNode = {
     ...{host, rootDir, executable, restart},
     install: async (name, text) => {
-      const path = executable(name);
-      await mkdir(dirname(path), {recursive: true});
-      await writeFile(`${path}.new`, text);
-      await chmod(`${path}.new`, 0o755);
-      await rename(`${path}.new`, path);
+      await putDriver(executable(name), text);
     },
     calls: async (name = BOX) => {
       const path = `${executable(name)}.calls`;

@@ -17,7 +17,8 @@ import {attachLoopDisk, hasLoopDevices} from '../../../../../base/loop-disk.js';
 import {until} from '../../../../../base/until.js';
 import {aClaimPod} from '../../claim-fixtures.js';
 import {aPodWith} from '../../volume-fixtures.js';
-import {aFlexNode, ATTACHING_DRIVER, BOX, TMPFS_DRIVER} from './flex-node.js';
+import {aFlexNode, BOX} from './flex-node.js';
+import {ATTACHING_DRIVER, TMPFS_DRIVER} from './flex-scripts.js';
 
 const {signal} = new AbortController();
 const SOURCE = {driver: BOX, fsType: 'ext4', options: {size: '1Mi'}};
@@ -265,13 +266,13 @@ test('the last pod of an attached volume has it unmounted and detached, also aft
 });
 
 test('a driver that hangs in an unmount ends with the signal, and the removal can be repeated', async () => {
-  const hanging = TMPFS_DRIVER.replace('umount "$2" && ok', 'sleep 3606');
+  const hanging = TMPFS_DRIVER.replace('umount "$2" && ok', ': >"$0.hangs"; sleep 3606');
   const node = await aFlexNode(hanging);
   await mountVolumes(aFlexPod(), node.host, signal);
   const controller = new AbortController();
   const removing = removePodDir(node.host.node, 'u1', {flex: node.host.flex, signal: controller.signal});
   const ended = expect(removing).rejects.toThrow('interrupted');
-  await until(async () => (await node.calls()).some(([command]) => command === 'unmount'));
+  await until(() => existsSync(`${node.executable(BOX)}.hangs`));
   controller.abort(new Error('interrupted'));
   await ended;
   await node.install(BOX, TMPFS_DRIVER);
