@@ -1,5 +1,5 @@
 import type {NodeFacts} from '../contract/node-facts.js';
-import {parseQosReserved} from '../resources/qos-memory.js';
+import {parseQosReserved} from '../resources/qos-requests.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
 import {periodToMs} from './kubelet-config.js';

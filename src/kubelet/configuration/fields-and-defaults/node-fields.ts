@@ -7,7 +7,7 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
-import {parseQosReserved} from '../../resources/qos-memory.js';
+import {parseQosReserved} from '../../resources/qos-requests.js';
 import {between, honored, ignored, notNegative, oneOf, problemOf} from '../config-field.js';
 import {
   BOOL,

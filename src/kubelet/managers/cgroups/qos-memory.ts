@@ -5,7 +5,7 @@ import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {getCgroupRoot, type CgroupRoot} from '../../resources/cgroup-root.js';
 import {reservableMemory} from '../../resources/node-allocatable.js';
 import {qosCgroups} from '../../resources/pod-cgroup-parent.js';
-import {qosMemoryLimits, qosMemoryRequests, type QosMemoryRequests} from '../../resources/qos-memory.js';
+import {qosMemoryLimits, qosMemoryRequests, type QosMemoryRequests} from '../../resources/qos-requests.js';
 import {cgroupValues, parseNumber, USAGE_FILES} from './cgroup-files.js';
 import {writeLimits} from './cgroup-levels.js';
 import {withCreatedCgroups} from './created-cgroups.js';

@@ -3,7 +3,7 @@ import {
   parseQosReserved,
   qosMemoryLimits,
   qosMemoryRequests,
-} from '../../../src/kubelet/resources/qos-memory.js';
+} from '../../../src/kubelet/resources/qos-requests.js';
 import {aPod} from '../../fakes/a-pod.js';
 
 const aPodOf = (name: string, resources: object) =>
