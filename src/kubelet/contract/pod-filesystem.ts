@@ -145,8 +145,10 @@ export interface PodFilesystem {
   makeLogDirectory(pod: Pod): Promise<void>;
   /** Reads a file with environment variables below a volume's directory. Errors in the file are part of the result. */
   readEnvFile(volumePath: string, path: string): Promise<EnvFile>;
-  /** Writes the hosts file and a new termination log, and creates the container's log directory. */
+  /** Writes the hosts file, creates the container's log directory, and chooses a path for the termination log. */
   prepareContainer(instance: ContainerInstance): Promise<ContainerFiles>;
+  /** Creates the termination log of a container instance whose configuration is valid. */
+  createTerminationLog(path: string): Promise<void>;
   /** Updates the hosts file that containers of the pod have mounted; does nothing if there is none. */
   updateHostsFile(hosts: PodHosts): Promise<void>;
   /** Resolves with the attempt after the one of the newest log file; 0 without log files. */

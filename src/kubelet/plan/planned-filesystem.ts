@@ -101,6 +101,10 @@ export class PlannedFilesystem implements PodFilesystem {
     };
   }
 
+  async createTerminationLog(): Promise<void> {
+    // A plan creates nothing.
+  }
+
   async updateHostsFile(): Promise<void> {
     // A plan changes nothing.
   }

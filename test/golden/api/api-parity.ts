@@ -90,7 +90,7 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
       'server GET /runningpods/',
       'server GET /stats/summary',
     ],
-    why: 'the fake API server and runtime have fewer fields; `/configz` shows unset fields too; `/stats/summary` has no `systemContainers` without cgroups, and more of the network and processes of pods; with metrics, codes and reviews equal',
+    why: 'the fake API server and runtime have fewer fields; `/configz` shows two defaults that a kubelet does not set; `/stats/summary` has no `systemContainers` without cgroups, and more of the network and processes of pods; with metrics, codes and reviews equal',
   },
 };
 

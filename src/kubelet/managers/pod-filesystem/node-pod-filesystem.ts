@@ -38,6 +38,7 @@ import {
   makeLogDirectory,
   makePodDirs,
   createTerminationLog,
+  newTerminationLogPath,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
@@ -199,8 +200,12 @@ export class NodePodFilesystem implements PodFilesystem {
     const hostsPath = needsHostsFile(instance)
       ? await writeHostsFile(this.#node, pod, await this.#hostsFile(instance))
       : undefined;
-    const terminationLogPath = await createTerminationLog(this.#node, pod, container.name, this.#random);
+    const terminationLogPath = newTerminationLogPath(this.#node, pod, container.name, this.#random);
     return {hostsPath, terminationLogPath, subPathTargets};
+  }
+
+  async createTerminationLog(path: string): Promise<void> {
+    await createTerminationLog(path);
   }
 
   async updateHostsFile(hosts: PodHosts): Promise<void> {

@@ -1,5 +1,5 @@
 import {unlink} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
 import {
@@ -63,24 +63,27 @@ export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
   );
 }
 
-/** Creates the empty termination log of a new container instance and returns its path. Rejects with SystemError. */
-export async function createTerminationLog(
+/** Returns a path for the termination log of a new container instance. Throws SystemError for an invalid name. */
+export function newTerminationLogPath(
   node: RootFacts,
   pod: Pod,
   containerName: string,
   random: RandomSource,
-): Promise<string> {
-  const containers = join(podDir(node, podRef(pod).uid), 'containers');
-  const directory = join(containers, validatePathSegment('container name', containerName));
-  const path = join(directory, random().toString(16).padStart(8, '0'));
-  await makeDirectories([containers, directory].map((each) => ({path: each, mode: DATA_MODE})));
+): string {
+  const name = validatePathSegment('container name', containerName);
+  return join(podDir(node, podRef(pod).uid), 'containers', name, random().toString(16).padStart(8, '0'));
+}
+
+/** Creates the empty termination log of a new container instance. Rejects with SystemError. */
+export async function createTerminationLog(path: string): Promise<void> {
+  const directory = dirname(path);
+  await makeDirectories([dirname(directory), directory].map((each) => ({path: each, mode: DATA_MODE})));
   await withFileErrors('creating', path, () =>
     withFile(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
       // The umask has restricted the mode passed to open.
       await file.chmod(TERMINATION_LOG_MODE);
     }),
   );
-  return path;
 }
 
 function podLogDir(node: LogFacts, pod: Pod): string {

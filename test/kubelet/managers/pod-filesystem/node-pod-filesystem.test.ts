@@ -103,7 +103,14 @@ test('removing a pod removes everything of it and nothing of other pods', async 
       new AbortController().signal,
     );
     await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
-    await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5'], subPaths: []});
+    const podIps = ['10.88.0.5'];
+    const {terminationLogPath} = await files.prepareContainer({
+      pod: made,
+      container: main,
+      podIps,
+      subPaths: [],
+    });
+    await files.createTerminationLog(terminationLogPath);
   }
   await files.removePod(pod);
   expect(await readdir(`${node.rootDir}/pods`)).toEqual(['u2']);

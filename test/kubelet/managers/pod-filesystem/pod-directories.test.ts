@@ -8,6 +8,7 @@ import {
   makeLogDirectory,
   makePodDirs,
   createTerminationLog,
+  newTerminationLogPath,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
@@ -39,12 +40,14 @@ test('a termination log is writable by any user, and each instance has its own',
   withUmask(0o077);
   const node = await aNode();
   await makePodDirs(node, pod);
-  const first = await createTerminationLog(node, pod, 'main', () => 0xbeef);
-  const second = await createTerminationLog(node, pod, 'main', () => 0xffff_ffff);
+  const first = newTerminationLogPath(node, pod, 'main', () => 0xbeef);
+  const second = newTerminationLogPath(node, pod, 'main', () => 0xffff_ffff);
   expect([first, second]).toEqual([
     `${node.data}/containers/main/0000beef`,
     `${node.data}/containers/main/ffffffff`,
   ]);
+  await createTerminationLog(first);
+  await createTerminationLog(second);
   expect(await mode(first)).toBe(0o666);
   expect(await mode(`${node.data}/containers/main`)).toBe(0o750);
 });
@@ -52,11 +55,10 @@ test('a termination log is writable by any user, and each instance has its own',
 test('a termination log never replaces an existing file', async () => {
   const node = await aNode();
   await makePodDirs(node, pod);
-  const path = await createTerminationLog(node, pod, 'main', () => 1);
+  const path = newTerminationLogPath(node, pod, 'main', () => 1);
+  await createTerminationLog(path);
   await writeFile(path, 'last words');
-  await expect(createTerminationLog(node, pod, 'main', () => 1)).rejects.toThrow(
-    `creating "${path}": file already exists`,
-  );
+  await expect(createTerminationLog(path)).rejects.toThrow(`creating "${path}": file already exists`);
   expect(await readFile(path, 'utf8')).toBe('last words');
 });
 
@@ -172,7 +174,7 @@ test.each<[string, Pod, string]>([
 ])('a hostile %s is never used as a path', async (_title, hostile, containerName) => {
   const node = await aNode();
   const message = 'cannot be a file name';
-  await expect(createTerminationLog(node, hostile, containerName, () => 1)).rejects.toThrow(message);
+  expect(() => newTerminationLogPath(node, hostile, containerName, () => 1)).toThrow(message);
   await expect(makeContainerLogDirectory(node, hostile, containerName)).rejects.toThrow(message);
   await expect(removeContainerLogs(node, hostile, containerName, 0)).rejects.toThrow(message);
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');

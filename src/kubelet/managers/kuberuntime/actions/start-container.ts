@@ -268,6 +268,8 @@ async function configureContainer(
       granted,
       ...files,
     });
+    // Each attempt has a new one, so none is created for a container that cannot be configured (kuberuntime makeMounts).
+    await context.files.createTerminationLog(files.terminationLogPath);
     return {container, config, restartCount};
   });
 }

@@ -1,6 +1,9 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Secret} from '../../../../../src/api/types/v1-objects.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../../../src/kubelet/contract/api-objects.js';
+import {podRef} from '../../../../../src/kubelet/contract/pod-ref.js';
 import type {ContainerInstance} from '../../../../../src/kubelet/contract/pod-filesystem.js';
 import {aContainerSpec} from '../../../../commands/command-testbed.js';
 import {ECHOING_RUNTIME, expectNoSecret} from '../../../../commands/secret-values.js';
@@ -45,4 +48,15 @@ test('both values of a Secret that changes while the files of its container are 
   ]);
   expect(messages).toContain('***');
   expectNoSecret(messages, [OLD, NEW]);
+});
+
+test('a container that cannot be configured leaves no termination log, however often it is tried', async () => {
+  const {pods, runtime, node} = await startRegistryTestbed();
+  const containers = [aContainerSpec('main', {securityContext: {runAsNonRoot: true, runAsUser: 0}})];
+  const pod = aLocalPod({containers});
+  const {results} = await syncOnce(pods.createSyncer(pod));
+  expect(results.map(({failure}) => failure?.reason)).toContain('CreateContainerConfigError');
+  expect(runtime.callsTo('CreateContainer')).toEqual([]);
+  const directory = join(node.rootDir, 'pods', podRef(pod).uid);
+  expect(await readdir(directory)).not.toContain('containers');
 });
