@@ -70,7 +70,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
-  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR, volumePluginDir = ''} = options;
+  const {nodeIps = []} = options;
   const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
       readMemory(),
@@ -99,11 +99,7 @@ export async function readNodeFacts(
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
     machine: machineReader(),
-    rootDir: options.rootDir,
-    podLogsDir,
-    containerLogsDir: containerLogsDir(options, podLogsDir),
-    // Drivers are run by their path, which must not depend on the working directory.
-    volumePluginDir: resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir),
+    ...directoriesOf(options),
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),
@@ -115,6 +111,18 @@ export async function readNodeFacts(
     selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
     thermalThrottlePaths: throttle,
     readHostsFile,
+  };
+}
+
+/** Returns the directories of the kubelet. */
+function directoriesOf(options: NodeOptions) {
+  const {rootDir, podLogsDir = KUBELET_POD_LOGS_DIR, volumePluginDir = ''} = options;
+  return {
+    rootDir,
+    podLogsDir,
+    containerLogsDir: containerLogsDir(options, podLogsDir),
+    // Drivers are run by their path, which must not depend on the working directory.
+    volumePluginDir: resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir),
   };
 }
 
