@@ -16,6 +16,7 @@ export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-op
 export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-pod-name.js';
 export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
+export {startPlannedNodeManagers} from './plan/planned-node-managers.js';
 export {planTakeover, type PlannedTakeover} from './plan/takeover/plan-takeover.js';
 export type {PlannedEviction, PlannedSoftEviction} from './plan/takeover/plan-eviction.js';
 export type {NodeMeasurement} from './daemon/create-node-pressure.js';

@@ -85,7 +85,7 @@ export async function planNodeTakeover(
   const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
   const {nodeName} = found.node;
   using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});
-  const {planTakeover, readNodePods, readPodSources, withClusterObjects} =
+  const {planTakeover, readNodePods, readPodSources, startPlannedNodeManagers, withClusterObjects} =
     await import('../../kubelet/index.js');
   const nodePods = await readNodePods(found, signal);
   const {staticPodPath, staticPodURL, staticPodURLHeader} = config.values;
@@ -112,7 +112,11 @@ export async function planNodeTakeover(
   );
   return {
     ...{...takeover, nodeName, rootDir, problems: sources.problems},
-    startError: await findStartError(config, {rootDir, swapsFile: context.swapsFile}),
+    startError: await findStartError([
+      () => checkSwap(config.values, context.swapsFile),
+      () => checkWritable(rootDir),
+      () => startPlannedNodeManagers({node: found.node, clock}, signal),
+    ]),
     kubelets: await findKubelets(rootDir),
     apiError: cluster.error,
     ineffective: listIneffective(config, ignoredFlags),
@@ -124,14 +128,10 @@ function withoutEndpoint(config: KubeletConfig): KubeletConfig {
   return {...config, values: {...config.values, containerRuntimeEndpoint: ''}};
 }
 
-/** Returns why a kubelet with this configuration would not start on the machine. */
-async function findStartError(
-  {values}: KubeletConfig,
-  {rootDir, swapsFile}: Pick<CommandContext['context'], 'swapsFile'> & {readonly rootDir: string},
-): Promise<KcriError | undefined> {
+/** Returns the error of the first check that fails, each of which the kubelet makes at its start. */
+async function findStartError(checks: readonly (() => Promise<unknown>)[]): Promise<KcriError | undefined> {
   try {
-    await checkSwap(values, swapsFile);
-    await checkWritable(rootDir);
+    for (const check of checks) await check();
     return undefined;
   } catch (error) {
     if (error instanceof KcriError) return error;

@@ -1,5 +1,7 @@
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {findLiveKubelet} from '../../../src/kubelet/node/find-live-kubelet.js';
 import {mountedDirectory} from '../../base/mounted-directory.js';
@@ -168,6 +170,17 @@ describe('pods of the API server', () => {
     expect(takeover.apiServerError).toContain('http://127.0.0.1:1');
     expect(verdicts(takeover)).toEqual(['web-goldennode started', 'kept unknown', 'foreign leftAlone']);
   });
+});
+
+test.each([
+  ['cpu_manager_state', 'start cpu manager error: '],
+  ['memory_manager_state', 'start memory manager error: '],
+])('kcri would not start with an invalid %s', async (file, error) => {
+  const testbed = await leaveNode({'web.yaml': manifest('web')});
+  const valid = ['--memory-manager-policy=None', '--cpu-manager-policy=none'];
+  expect((await takeoverOf(testbed, 0, ...valid)).startError).toBeUndefined();
+  await writeFile(join(testbed.rootDir, file), '{"broken');
+  expect((await takeoverOf(testbed, 1, ...valid)).startError).toContain(error);
 });
 
 /** Mounting requires root. */
