@@ -12,6 +12,7 @@ export const FEATURE_GATES = {
   MemoryQoS: false,
   NodeSwap: true,
   PodLevelResourceManagers: false,
+  PodLogsQuerySplitStreams: false,
   QOSReserved: false,
 } as const satisfies Readonly<Record<string, boolean>>;
 

@@ -53,7 +53,8 @@ describe.each(newestRuntime)("the kubelet's servers: $name", (which) => {
     await kubelet.put('servers-web', aManifest('servers-web', {hostNetwork, containers}));
     const never = {hostNetwork, containers, restartPolicy: 'Never'};
     await kubelet.put('servers-once', aManifest('servers-once', never));
-    daemon = await kubelet.start(`authentication: {x509: {clientCAFile: ${clientCa}}}\n`, [
+    const gates = 'featureGates: {PodLogsQuerySplitStreams: true}\n';
+    daemon = await kubelet.start(`authentication: {x509: {clientCAFile: ${clientCa}}}\n${gates}`, [
       ...['--authorization-policy-file', policy],
     ]);
     for (const pod of [POD, ONCE])

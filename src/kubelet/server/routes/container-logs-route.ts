@@ -12,6 +12,7 @@ import {CRI_CLIENT_LOG_STRATEGY} from '../../../operations/logs/crictl-log-strat
 import {checkLogFile} from '../../../operations/logs/log-file.js';
 import {readLog, type ReadLogOptions} from '../../../operations/logs/read-log.js';
 import {logTime} from '../../../operations/logs/log-selection.js';
+import {isGateEnabled} from '../../configuration/feature-gates.js';
 import {parseContainerId} from '../../contract/parse-container-id.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import {findRequestedPod} from '../find-requested-pod.js';
@@ -61,8 +62,8 @@ async function containerLogs(
 }
 
 function canSplitStreams({configuration}: LogServices): boolean {
-  const gates = (configuration['featureGates'] ?? {}) as Readonly<Record<string, boolean>>;
-  return gates['PodLogsQuerySplitStreams'] === true;
+  const featureGates = (configuration['featureGates'] ?? {}) as Readonly<Record<string, boolean>>;
+  return isGateEnabled({featureGates}, 'PodLogsQuerySplitStreams');
 }
 
 const STATUS_LISTS = [
