@@ -172,6 +172,19 @@ describe.each(newestRuntime)("the kubelet's servers: $name", (which) => {
     });
   });
 
+  test('profiles of the kubelet are returned to those who may use nodes/proxy', async () => {
+    expect(await ask('/debug/pprof/profile?seconds=1')).toMatchObject({
+      status: 200,
+      headers: {'content-disposition': 'attachment; filename="profile"'},
+    });
+    expect((await ask('/debug/pprof/threadcreate?debug=1')).body).toMatch(/^threadcreate profile: total \d+/);
+    const forbidden = await ask('/debug/pprof/profile?seconds=1', {client: scraper});
+    expect(forbidden).toMatchObject({
+      status: 403,
+      body: 'Forbidden (user=bob, verb=get, resource=nodes, subresource(s)=[proxy])\n',
+    });
+  });
+
   test('logs of the node are returned, and no other files', async () => {
     expect((await ask('/logs/')).status).toBe(200);
     for (const path of [

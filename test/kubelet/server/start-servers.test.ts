@@ -225,7 +225,6 @@ describe('requests that are not served', () => {
     ['/', 404, '404 page not found\n'],
     ['/nope', 404, '404 page not found\n'],
     ['/exec/team', 404, '404: Page Not Found'],
-    ['/debug/pprof/heap', 405, 'profiling endpoint is disabled.\n'],
   ])('%s is %i', async (path, status, body) => {
     const {request} = await startServerTestbed();
     expect(await request(path)).toMatchObject({status, body});
