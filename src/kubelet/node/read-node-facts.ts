@@ -70,7 +70,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
-  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR, volumePluginDir = ''} = options;
+  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
   const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
       readMemory(),
@@ -102,8 +102,7 @@ export async function readNodeFacts(
     rootDir: options.rootDir,
     podLogsDir,
     containerLogsDir: containerLogsDir(options, podLogsDir),
-    // Drivers are run by their path, which must not depend on the working directory.
-    volumePluginDir: resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir),
+    volumePluginDir: absolutePluginDir(options),
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),
@@ -125,6 +124,11 @@ export async function readNodeFacts(
 function containerLogsDir({rootDir, containerLogsDir: chosen}: NodeOptions, podLogsDir: string): string {
   const isOfNode = rootDir === KUBELET_ROOT_DIR || podLogsDir === KUBELET_POD_LOGS_DIR;
   return chosen ?? (isOfNode ? KUBELET_CONTAINER_LOGS_DIR : '');
+}
+
+/** Drivers are run by their path, which must not depend on the working directory. */
+function absolutePluginDir({volumePluginDir = ''}: NodeOptions): string {
+  return resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir);
 }
 
 /** Removes slashes at the end of a path. */
