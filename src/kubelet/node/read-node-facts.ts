@@ -70,7 +70,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
-  const {nodeIps = []} = options;
+  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
   const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
       readMemory(),
@@ -99,7 +99,10 @@ export async function readNodeFacts(
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
     machine: machineReader(),
-    ...directoriesOf(options),
+    rootDir: options.rootDir,
+    podLogsDir,
+    containerLogsDir: containerLogsDir(options, podLogsDir),
+    volumePluginDir: absolutePluginDir(options),
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),
@@ -114,18 +117,6 @@ export async function readNodeFacts(
   };
 }
 
-/** Returns the directories of the kubelet. */
-function directoriesOf(options: NodeOptions) {
-  const {rootDir, podLogsDir = KUBELET_POD_LOGS_DIR, volumePluginDir = ''} = options;
-  return {
-    rootDir,
-    podLogsDir,
-    containerLogsDir: containerLogsDir(options, podLogsDir),
-    // Drivers are run by their path, which must not depend on the working directory.
-    volumePluginDir: resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir),
-  };
-}
-
 /**
  * Returns the directory of links to the container logs. By default it is where log collectors expect them, if these pods are
  * those of the node: in the root directory or the pod log directory of a kubelet. Others, such as those of a test, get none.
@@ -133,6 +124,11 @@ function directoriesOf(options: NodeOptions) {
 function containerLogsDir({rootDir, containerLogsDir: chosen}: NodeOptions, podLogsDir: string): string {
   const isOfNode = rootDir === KUBELET_ROOT_DIR || podLogsDir === KUBELET_POD_LOGS_DIR;
   return chosen ?? (isOfNode ? KUBELET_CONTAINER_LOGS_DIR : '');
+}
+
+/** Drivers are run by their path, which must not depend on the working directory. */
+function absolutePluginDir({volumePluginDir = ''}: NodeOptions): string {
+  return resolve(volumePluginDir === '' ? DEFAULT_VOLUME_PLUGIN_DIR : volumePluginDir);
 }
 
 /** Removes slashes at the end of a path. */

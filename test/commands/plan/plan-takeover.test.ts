@@ -129,15 +129,15 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
     await exited;
   });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--volume-plugin-dir=/opt/plugins'];
+  const flags = ['--rotate-server-certificates'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('volumePluginDir');
+  expect(ineffective.map(({setting}) => setting)).toContain('serverTLSBootstrap');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  volumePluginDir: ');
+  expect(stdout).toContain('settings without effect:\n  serverTLSBootstrap: ');
 });
 
 describe('pods of the API server', () => {

@@ -103,9 +103,9 @@ test('unknown feature gates are reported as not supported', () => {
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'volumePluginDir: /x\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
+    'serverTLSBootstrap: true\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
-  expect(unsupported.map(({field}) => field)).toEqual(['volumePluginDir']);
+  expect(unsupported.map(({field}) => field)).toEqual(['serverTLSBootstrap']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
 });
 

@@ -58,6 +58,7 @@ const RECORDED = {
   ],
 };
 
+// Proves: Volume.flexVolume, FlexVolumeSource.driver, FlexVolumeSource.fsType, FlexVolumeSource.options
 test('a driver is called as by a kubelet: to mount, by another process, and to unmount', async () => {
   const node = await aFlexNode(TMPFS_DRIVER);
   const pod = aFlexPod('u1', {securityContext: {fsGroup: 1234}});
@@ -135,7 +136,6 @@ test('a missing driver is an event that names its file, and is looked for again 
   expect(await node.mounts()).toEqual([`pods/u1/${VOLUME}`]);
 });
 
-// Proves: FlexVolumeSource.driver
 test('a driver that no directory can have is an event, and mounts nothing', async () => {
   const node = await aFlexNode(TMPFS_DRIVER);
   const pod = aFlexPod('u1', {}, {driver: '../example.com~box'});
@@ -144,6 +144,18 @@ test('a driver that no directory can have is an event, and mounts nothing', asyn
   ]);
   await node.remove('u1');
   expect(await node.calls()).toEqual([]);
+});
+
+// Proves: FlexVolumeSource.secretRef
+test('a volume of the spec of a pod has a Secret in the namespace of the pod', async () => {
+  const objects = objectsWith(BOX);
+  const node = await aFlexNode(TMPFS_DRIVER, {
+    ...objects,
+    claimedVolume: () => undefined,
+    secret: (namespace, name) => (namespace === 'default' ? objects.secret('other', name) : undefined),
+  });
+  await mountVolumes(aFlexPod('u1', {}, {secretRef: {name: 'top'}}), node.host, signal);
+  expect((await node.calls()).at(-1)?.[2]).toContain('"kubernetes.io/secret/key":"/wA="');
 });
 
 test('a PersistentVolume is mounted under its name, read-only, with its Secret in base64', async () => {
