@@ -153,6 +153,25 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     {uids: ['u1'], provisioned: [{name: 'pv1', claim: 'default/db', driver: 'csi.test', handle: 'h1'}]},
     {state: 'error', message: 'its directory does not exist', kind: 'csi', persistentVolume: 'pv1'},
   ],
+  [
+    'a FlexVolume',
+    {name: 'a', flexVolume: {driver: 'example.com/box'}},
+    aFact({plugin: 'example.com/box', name: 'a', mount: MOUNT}),
+    {},
+    {kind: 'flexVolume', driver: 'example.com/box', state: 'mounted'},
+  ],
+  [
+    'a FlexVolume without a directory',
+    {name: 'a', flexVolume: {driver: 'example.com/box'}},
+    undefined,
+    {uids: ['u1']},
+    {
+      kind: 'flexVolume',
+      driver: 'example.com/box',
+      state: 'error',
+      message: 'its directory does not exist',
+    },
+  ],
   ['a claim of an unknown kind', CLAIM, undefined, {uids: ['u1']}, {state: 'mounted'}],
   [
     'an ephemeral volume of a driver without a directory',
