@@ -1,4 +1,5 @@
 import {open, rename, stat, type FileHandle} from 'node:fs/promises';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 
@@ -82,6 +83,8 @@ export class LineFile {
 
   async #writeAll(): Promise<void> {
     try {
+      // Lines of one turn are one write, which costs more than a line.
+      await nextTurn();
       while (this.#waiting.length > 0) {
         const lines = this.#waiting;
         this.#waiting = [];

@@ -9,7 +9,8 @@ import {CallSummary} from '../../recording/lines/call-summary.js';
 import {recordingHeader} from '../../recording/lines/recording-header.js';
 import {ByteBudget} from '../../recording/tap/byte-budget.js';
 import {SessionRecorder} from '../../recording/sessions/session-recorder.js';
-import type {CallSink, TapClock, TappedCall} from '../../recording/tap/connection-tap.js';
+import type {CallSink, TappedCall} from '../../recording/tap/connection-tap.js';
+import {IdleQueue} from '../../recording/tap/idle-queue.js';
 import type {CollectorLimits} from '../../recording/tap/message-collector.js';
 import {LineFile} from './line-file.js';
 import {LineStream} from './line-stream.js';
@@ -37,7 +38,8 @@ export interface RecordOutput {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;
   readonly summary: CallSummary;
-  readonly clock: TapClock;
+  /** Reads what was relayed, and makes lines of it. */
+  readonly queue: IdleQueue;
   /** Recorder of sessions; undefined if they are not recorded. */
   readonly sessions: SessionRecorder | undefined;
   /** Returns the number of a call that has not ended; undefined without lines. */
@@ -67,19 +69,22 @@ export async function openOutput(
   const lines = await openLines(services, options, endpoint);
   const maxMessageBytes = lines === undefined ? 0 : options.maxMessageBytes;
   const limits = {maxMessageBytes, budget: new ByteBudget(BUDGET_BYTES)};
-  const shared = {limits, summary, clock};
+  const queue = new IdleQueue(clock);
+  const shared = {limits, summary, queue};
   if (lines === undefined)
     return {
       ...shared,
       sink: summary,
       sessions: undefined,
       numberOf: () => undefined,
-      close: async () => undefined,
+      close: async () => {
+        queue.finish();
+      },
     };
   const write = (line: JsonObject): void => {
     lines.write(JSON.stringify(line));
   };
-  const recorder = new CallRecorder({limits, mask: createMessageMask(options.mask), now: clock.now, write});
+  const recorder = new CallRecorder({limits, mask: createMessageMask(options.mask), queue, write});
   return {
     ...shared,
     sink: both(summary, recorder),

@@ -107,12 +107,13 @@ async function openRelay(
   {listenPath, targetPath}: RecordPlace,
   parts: RelayParts,
 ): Promise<Relay> {
-  const {sink, limits, clock} = parts.output;
+  const {sink, limits, queue} = parts.output;
   const urlOf = urlReplacements(parts);
   return await Relay.listen(listenPath, {
     target: targetPath,
     clock: context.clock,
-    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock, urlOf}),
+    queue,
+    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock: queue.clock, urlOf}),
     onUnreachable: (error) => {
       report.warn(
         `cannot connect to the runtime: ${systemErrorMessage(error)}; connections of clients are closed`,
@@ -181,7 +182,7 @@ function writesLines({file, isSummary}: RecordOptions): boolean {
 async function showUntil(
   signal: AbortSignal,
   {context, out, report}: CommandServices,
-  {place, output: {summary}, options}: Recording,
+  {place, output: {summary, queue}, options}: Recording,
 ): Promise<void> {
   report.info(`kcri: recording calls to ${place.endpoint}; Ctrl-C ends it`);
   if (!isLive(options, out)) {
@@ -199,6 +200,7 @@ async function showUntil(
     if (!signal.aborted) throw error;
   } finally {
     report.redirectWarnings(undefined);
+    queue.finish();
     screen.show({text: formatSummary(summary.methods(), options), warnings: warnings.slice(-MAX_WARNINGS)});
     screen.end();
   }

@@ -3,7 +3,7 @@ import {releaseMessage, type CollectorLimits, type TappedMessage} from '../tap/m
 import type {JsonObject} from '../../format/json.js';
 import {callLine, messageLine, type MessageMask} from './call-line.js';
 import {methodOf} from '../tap/method-table.js';
-import {IdleQueue} from './idle-queue.js';
+import type {IdleQueue} from '../tap/idle-queue.js';
 
 /** Options of a recorder. */
 export interface CallRecorderOptions {
@@ -11,8 +11,8 @@ export interface CallRecorderOptions {
   readonly write: (line: JsonObject) => void;
   readonly mask: MessageMask;
   readonly limits: CollectorLimits;
-  /** Returns the time in ms since the epoch. */
-  readonly now: () => number;
+  /** Does the work of making lines. Its clock has the times of the messages of streams. */
+  readonly queue: IdleQueue;
 }
 
 interface Recorded {
@@ -31,7 +31,6 @@ interface Recorded {
 export class CallRecorder implements CallSink {
   readonly #options: CallRecorderOptions;
   readonly #open = new Map<TappedCall, Recorded>();
-  readonly #lines = new IdleQueue();
   #lastId = 0;
 
   constructor(options: CallRecorderOptions) {
@@ -39,7 +38,6 @@ export class CallRecorder implements CallSink {
   }
 
   onStart(call: TappedCall): void {
-    this.#lines.touch();
     this.#lastId += 1;
     this.#open.set(call, {
       id: this.#lastId,
@@ -52,7 +50,6 @@ export class CallRecorder implements CallSink {
   }
 
   onMessage(call: TappedCall, from: Side, message: TappedMessage): void {
-    this.#lines.touch();
     const recorded = this.#open.get(call);
     if (recorded === undefined) return;
     const count = recorded.counts[from];
@@ -65,7 +62,6 @@ export class CallRecorder implements CallSink {
   }
 
   onEnd(call: TappedCall, end: CallEnd): void {
-    this.#lines.touch();
     const recorded = this.#open.get(call);
     this.#open.delete(call);
     if (recorded !== undefined) this.#writeCall(recorded, end);
@@ -77,18 +73,18 @@ export class CallRecorder implements CallSink {
   }
 
   #writeMessage(recorded: Recorded, message: TappedMessage): void {
-    const {limits, mask, now, write} = this.#options;
-    const nowMs = now();
-    this.#lines.push(() => {
+    const {limits, mask, queue, write} = this.#options;
+    const nowMs = queue.clock.now();
+    queue.push(() => {
       write(messageLine(recorded, message, {nowMs, mask}));
       releaseMessage(message, limits);
     }, bytesOf(message));
   }
 
   #writeCall(recorded: Recorded, end: CallEnd | undefined): void {
-    const {limits, mask, write} = this.#options;
+    const {limits, mask, queue, write} = this.#options;
     const {request, response} = recorded;
-    this.#lines.push(
+    queue.push(
       () => {
         write(callLine(recorded, end, mask));
         for (const message of [request, response]) if (message !== undefined) releaseMessage(message, limits);
@@ -99,9 +95,11 @@ export class CallRecorder implements CallSink {
 
   /** Writes what waits, and a line for each call that has not ended. */
   finish(): void {
+    const {queue} = this.#options;
+    queue.finish();
     for (const recorded of this.#open.values()) this.#writeCall(recorded, undefined);
     this.#open.clear();
-    this.#lines.finish();
+    queue.finish();
   }
 }
 

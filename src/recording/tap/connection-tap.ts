@@ -134,6 +134,11 @@ export class ConnectionTap {
     this.#directions[from].read(chunk);
   }
 
+  /** True if URLs of sessions are to be replaced: whatever the client sends must be read before the runtime answers. */
+  get replacesUrls(): boolean {
+    return this.#options.urlOf !== undefined;
+  }
+
   /** True if what the runtime sends next may contain a URL to replace: it must be read before it is passed on. */
   get awaitsUrl(): boolean {
     return this.#urls().some(({isDone}) => !isDone);

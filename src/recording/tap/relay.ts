@@ -5,6 +5,7 @@ import {startTimer} from '../../base/async/timer.js';
 import type {Clock} from '../../base/clock.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import {goAway} from '../../cri/http2/frames.js';
+import type {IdleQueue} from './idle-queue.js';
 import {methodOf} from './method-table.js';
 import type {ConnectionTap, Side} from './connection-tap.js';
 import {passBytes} from './pass-bytes.js';
@@ -16,6 +17,8 @@ export interface RelayOptions {
   /** Returns the tap of a new connection. */
   readonly tap: (connection: number) => ConnectionTap;
   readonly clock: Clock;
+  /** Reads along later, when nothing is being relayed. */
+  readonly queue: IdleQueue;
   /** Called when the runtime does not accept a connection; the client's is then closed. */
   readonly onUnreachable: (error: Error) => void;
   /** Called when the runtime accepts connections again. */
@@ -36,12 +39,16 @@ export interface HeldLimits {
 
 const DEFAULT_HELD: HeldLimits = {ms: 1000, bytes: 256 * 1024};
 
-type ConnectionOptions = Pick<RelayOptions, 'clock' | 'onUnreadable' | 'held'>;
+/** Memory of a chunk that waits to be read, beside its bytes. */
+const CHUNK_OVERHEAD = 300;
+
+type ConnectionOptions = Pick<RelayOptions, 'clock' | 'queue' | 'onUnreadable' | 'held'>;
 
 /** A connection of a client and its counterpart to the runtime. */
 class RelayedConnection {
   readonly #sockets: Readonly<Record<Side, Socket>>;
   readonly #clock: Clock;
+  readonly #queue: IdleQueue;
   readonly #onUnreadable: RelayOptions['onUnreadable'];
   readonly #limits: HeldLimits;
   #tap: ConnectionTap | undefined;
@@ -54,11 +61,12 @@ class RelayedConnection {
   constructor(
     sockets: Readonly<Record<Side, Socket>>,
     tap: ConnectionTap,
-    {clock, onUnreadable, held = DEFAULT_HELD}: ConnectionOptions,
+    {clock, queue, onUnreadable, held = DEFAULT_HELD}: ConnectionOptions,
   ) {
     this.#sockets = sockets;
     this.#tap = tap;
     this.#clock = clock;
+    this.#queue = queue;
     this.#onUnreadable = onUnreadable;
     this.#limits = held;
   }
@@ -67,7 +75,9 @@ class RelayedConnection {
   start(): void {
     const clock = this.#clock;
     const {client, server} = this.#sockets;
-    const close = (): void => this.#tap?.close();
+    const close = (): void => {
+      this.#look(() => this.#tap?.close(), 0);
+    };
     passBytes(client, server, {
       write: (chunk) => this.#write('client', chunk),
       onEnd: () => undefined,
@@ -94,8 +104,17 @@ class RelayedConnection {
   /** The peer gets the bytes before they are looked at. */
   #write(from: Side, chunk: Buffer): boolean {
     const isTaken = this.#sockets[from === 'client' ? 'server' : 'client'].write(chunk);
-    this.#read(from, chunk);
+    this.#queue.touch();
+    this.#look(() => {
+      this.#read(from, chunk);
+    }, CHUNK_OVERHEAD + chunk.length);
     return isTaken;
+  }
+
+  /** Reads along later, unless what is passed on next depends on it. */
+  #look(read: () => void, bytes: number): void {
+    if (this.#tap?.replacesUrls === true || this.#announcesEnd) read();
+    else this.#queue.push(read, bytes);
   }
 
   /**
@@ -138,7 +157,10 @@ class RelayedConnection {
     if (this.#announcesEnd) this.announceEnd();
   }
 
-  /** Asks the client to use another connection for further calls, as soon as a frame can be inserted. */
+  /**
+   * Asks the client to use another connection for further calls, as soon as a frame can be inserted. All that was passed on
+   * must have been read.
+   */
   announceEnd(): void {
     this.#announcesEnd = this.#held.length > 0 || this.#tap?.isBetweenFrames === false;
     if (!this.#announcesEnd && this.#tap !== undefined) this.#sockets.client.write(goAway(0, 2 ** 31 - 1));
@@ -187,6 +209,7 @@ export class Relay {
 
   /** True if a call has not ended, other than a stream, which may never end. */
   get hasOpenUnaryCalls(): boolean {
+    this.#options.queue.finish();
     return [...this.#connections].some((connection) => connection.hasOpenUnaryCalls);
   }
 
@@ -227,6 +250,7 @@ export class Relay {
   /** Accepts no more connections, and asks the clients of the others to leave them for further calls. */
   drain(): void {
     this.#server.close();
+    this.#options.queue.finish();
     for (const connection of this.#connections) connection.announceEnd();
   }
 

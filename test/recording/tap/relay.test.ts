@@ -8,6 +8,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {connect, containerId} from '../../../src/cri/index.js';
 import {ByteBudget} from '../../../src/recording/tap/byte-budget.js';
 import {ConnectionTap} from '../../../src/recording/tap/connection-tap.js';
+import {IdleQueue} from '../../../src/recording/tap/idle-queue.js';
 import {Relay, type HeldLimits} from '../../../src/recording/tap/relay.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
@@ -36,6 +37,7 @@ async function execInPieces(held: HeldLimits, {stallsInUrl = false} = {}) {
   const relay = await Relay.listen(path, {
     target,
     clock: systemClock,
+    queue: new IdleQueue({now: () => 0, monotonic: () => 0}),
     held,
     tap: (connection) =>
       new ConnectionTap(connection, {
