@@ -35,9 +35,13 @@ export interface ControlPlane extends AsyncDisposable {
 
 /**
  * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler from the directory `programs` for nodes with these
- * names. Their logs are shown if the API server does not become ready.
+ * names; without `controllers` only the first two. Their logs are shown if the API server does not become ready.
  */
-export async function startControlPlane(programs: string, nodes: readonly string[]): Promise<ControlPlane> {
+export async function startControlPlane(
+  programs: string,
+  nodes: readonly string[],
+  {controllers = true}: {readonly controllers?: boolean} = {},
+): Promise<ControlPlane> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-cluster-'));
   const file = (name: string): string => join(dir, name);
   const [etcdPort = 0, peerPort = 0, apiPort = 0] = await freePorts(3);
@@ -67,6 +71,21 @@ export async function startControlPlane(programs: string, nodes: readonly string
   };
   start('etcd', etcdFlags(file, etcdPort, peerPort));
   await startApiServer();
+  if (controllers) startControllers(file, start);
+  return {
+    kubectl,
+    clientCaFile: file('clients.crt'),
+    kubeconfigOf: (node) => file(`system:node:${node}.kubeconfig`),
+    stopApiServer: () => stop('kube-apiserver'),
+    startApiServer,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...processes.keys()].map(stop));
+      await rm(dir, {recursive: true});
+    },
+  };
+}
+
+function startControllers(file: (name: string) => string, start: (name: string, flags: Flags) => void): void {
   start('kube-controller-manager', {
     kubeconfig: file('system:kube-controller-manager.kubeconfig'),
     'use-service-account-credentials': 'true',
@@ -80,17 +99,6 @@ export async function startControlPlane(programs: string, nodes: readonly string
     'secure-port': '0',
     'leader-elect': 'false',
   });
-  return {
-    kubectl,
-    clientCaFile: file('clients.crt'),
-    kubeconfigOf: (node) => file(`system:node:${node}.kubeconfig`),
-    stopApiServer: () => stop('kube-apiserver'),
-    startApiServer,
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([...processes.keys()].map(stop));
-      await rm(dir, {recursive: true});
-    },
-  };
 }
 
 /** Writes keys, certificates and kubeconfigs. Each client certificate is its own authority. */
