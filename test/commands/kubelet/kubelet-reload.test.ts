@@ -47,14 +47,14 @@ async function logOf(texts: readonly string[], flags: readonly string[] = []): P
 test('reloadable fields take effect at once, and one line reports all changed fields', async () => {
   const log = await logOf([
     'maxPods: 5\n',
-    'maxPods: 7\nclusterDomain: x.y\nsyncFrequency: 30s\ncontainerLogMaxSize: 1Mi\nenableProfilingHandler: false\nlogging: {format: json}\n',
+    'maxPods: 7\nclusterDomain: x.y\nsyncFrequency: 30s\ncontainerLogMaxSize: 1Mi\ncontentType: a/b\nlogging: {format: json}\n',
   ]);
   expect(log.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     {
       msg: 'Configuration changed',
       applied: ['syncFrequency', 'logging.format', 'containerLogMaxSize'],
       needRestart: ['clusterDomain', 'maxPods'],
-      withoutEffect: ['enableProfilingHandler'],
+      withoutEffect: ['contentType'],
     },
   ]);
 });

@@ -156,12 +156,12 @@ test('an invalid kubeconfig is reported before the runtime is looked for', async
 });
 
 test('the configuration file and its drop-in files are checked together', async () => {
-  await writeFile(join(directory, 'kubelet.yaml'), `${HEAD}enableProfilingHandler: false\nmaxPods: -1\n`);
+  await writeFile(join(directory, 'kubelet.yaml'), `${HEAD}contentType: a/b\nmaxPods: -1\n`);
   await writeFile(join(directory, '10-own.conf'), `${HEAD}maxPods: 7\n`);
   await writeFile(join(directory, 'notes.txt'), 'not: read\n');
   const args = ['--config', join(directory, 'kubelet.yaml'), '--config-dir', directory, '--check-config'];
   const {stdout, exitCode} = await runKcri(['kubelet', ...args]);
-  expect(stdout).toMatch(/^enableProfilingHandler has no effect: .*\n$/);
+  expect(stdout).toMatch(/^contentType has no effect: .*\n$/);
   expect(exitCode).toBe(0);
 });
 
