@@ -25,6 +25,9 @@ describe.runIf(process.getuid?.() === 0)('a fault in the golden case "minimal" (
     expect(base.files).toEqual([
       'root/actuated_pods_state',
       'root/allocated_pods_state',
+      // Empty directories.
+      'root/image_manager/pulled',
+      'root/image_manager/pulling',
       'root/kcri/locks/__kubelet.lock',
     ]);
   });
