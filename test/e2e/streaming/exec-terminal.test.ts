@@ -93,7 +93,8 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
   test('an editor uses the whole screen', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec -it $C vi /tmp/note');
-    await terminal.waitForScreen(/^~[\s\S]*\/tmp\/note/m);
+    // vi may take a late answer of the terminal to be a key, and say so in place of the file name.
+    await terminal.waitForScreen(/^~$/m);
     terminal.pressKeys('i');
     terminal.typeLine('written in vi');
     await terminal.waitForScreen(/^written in vi[\s\S]*^I \/tmp\/note/m);
