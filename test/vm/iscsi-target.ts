@@ -31,7 +31,7 @@ export interface IscsiTargetOptions {
   /** Numbers of its disks; one disk, 1, by default. */
   readonly luns?: readonly number[];
   readonly portals?: readonly string[];
-  /** What an initiator has to say for a session, and for the discovery of any target of this machine; nothing by default. */
+  /** CHAP names and passwords of an initiator for a session, and for the discovery of any target of this machine; nothing by default. */
   readonly chap?: Readonly<Record<'session' | 'discovery', ChapLogin>>;
 }
 

@@ -26,7 +26,7 @@ export interface GroupOptions {
 
 /** Result of a program. */
 export interface GroupResult {
-  /** Why it failed, with the texts of Go for its end, such as `exit status 32`; undefined after a success. */
+  /** Reason of a failure, in the words of Go, such as `exit status 32`; undefined after a success. */
   readonly reason: string | undefined;
   readonly output: string;
   /** True if it was ended because of its time or its output; false by default. */
@@ -113,7 +113,7 @@ function reasonOf(...[code, name]: Exit): string | undefined {
   return code === 0 ? undefined : `exit status ${code}`;
 }
 
-/** What a program writes, up to a limit. */
+/** Output of a program, up to a limit. */
 class BoundedOutput {
   readonly #streams: readonly Socket[];
   readonly #chunks: readonly Buffer[][];

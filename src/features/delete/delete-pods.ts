@@ -61,8 +61,11 @@ export async function deletePods(
   for (const error of missing) report.fail(error);
   for (const record of selected) if (rejected.has(record)) await deleteRejected(services, store, record);
   const found = selected.filter((record) => !rejected.has(record));
-  const {withoutMissingSecrets} = await import('./missing-secret.js');
-  const existing = volumes ? await withoutMissingSecrets(services, found, {records, objects}) : found;
+  let existing: readonly PodRecord[] = found;
+  if (volumes) {
+    const {withoutMissingSecrets} = await import('./missing-secret.js');
+    existing = await withoutMissingSecrets(services, found, {records, objects});
+  }
   const deleted = new Set<PodRecord>();
   const left: PodRecord[] = [];
   let registry: PodRegistry | undefined;

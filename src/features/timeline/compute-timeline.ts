@@ -1,3 +1,4 @@
+import {medianOf} from '../../base/compare.js';
 import {eventPhases} from './event-phases.js';
 import {kubeletPhases, measuredReadyMs} from './kubelet-phases.js';
 import {endOf, isWork, PHASES, type Phase, type PhaseName, type Timeline} from './phase.js';
@@ -70,13 +71,6 @@ export function computeMedians(timelines: readonly Timeline[]): Medians {
   }
   const known = [...durations].filter(([, list]) => list.length >= MIN_SAMPLES);
   return new Map(known.map(([name, list]) => [name, medianOf(list)]));
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
 /** Returns the phases that are work or waits, the slowest first. Pure. */

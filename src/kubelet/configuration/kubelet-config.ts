@@ -220,7 +220,7 @@ const OMITTED_IF_FALSE: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
   'serverTLSBootstrap',
 ]);
 
-/** Reports whether Go omits a value (omitempty): an empty text, list or map, or a zero that is no pointer. */
+/** Reports whether Go omits a value (omitempty): an empty string, list or map, or a zero unless the field is a pointer. */
 function isOmitted(path: ConfigPath, value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   if (value === false) return OMITTED_IF_FALSE.has(path);

@@ -77,7 +77,7 @@ export interface NodeFacts {
   /** CPU capacity. This and the next two fields are capacities; nodeAllocatable returns the part that pods can use. */
   readonly cpuMilli: bigint;
   readonly memoryBytes: bigint;
-  /** 0 if local storage is not isolated: it is then no resource of the node (localStorageCapacityIsolation). */
+  /** 0 if local storage is not isolated: the node does not report it as a resource then (localStorageCapacityIsolation). */
   readonly ephemeralStorageBytes: bigint;
   /** Swap of the node; none if undefined. */
   readonly swapBytes?: bigint | undefined;

@@ -88,7 +88,7 @@ export function withReservations(node: NodeAndRuntime, values: ConfigValues): No
     ['memory', total.memoryBytes + eviction.memoryBytes, node.node.memoryBytes],
     ['ephemeral-storage', storageBytes, node.node.ephemeralStorageBytes],
   ] as const)
-    // What is no resource of the node is not reserved (GetNodeAllocatableReservation).
+    // A resource without capacity, such as local storage that is not isolated, needs no reservation (GetNodeAllocatableReservation).
     if (capacity > 0n && reserved > capacity)
       throw new ConfigError(
         `invalid Node Allocatable configuration: ${resource} has a reservation of ${reserved}${unit(resource)} but a capacity of ${capacity}${unit(resource)}`,

@@ -2,7 +2,7 @@ import {posix} from 'node:path';
 import type {BufferedResponse} from './kubelet-response.js';
 import type {Route} from './router.js';
 
-/** Which paths have a handler, as in the ServeMux of Go below the kubelet's router (go-restful Container.Add and Handle). */
+/** Paths that have a handler, as in the ServeMux of Go below the kubelet's router (go-restful Container.Add and Handle). */
 export class ServeMux {
   /** Paths without those below them. */
   readonly #exact = new Set<string>();

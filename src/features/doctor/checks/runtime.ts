@@ -1,3 +1,4 @@
+import {medianOf} from '../../../base/compare.js';
 import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {RUNTIME_ADVICE} from '../../why/finding.js';
@@ -101,7 +102,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     examine: ({runtime: {calls, history}}) =>
       judge([history], (earlier) => {
         const compared = calls.flatMap(({rpc, ms, error}) => {
-          const usual = medianOf(earlier[rpc] ?? []);
+          const usual = usualOf(earlier[rpc] ?? []);
           return error !== undefined || usual === undefined ? [] : [{rpc, ms, usual}];
         });
         if (compared.length === 0) return skipped(`the history has fewer than ${MIN_HISTORY} runs`);
@@ -189,8 +190,7 @@ function ofReportedHandlers(names: readonly string[]): Outcome {
   });
 }
 
-/** Returns the median; undefined of too few numbers. */
-function medianOf(numbers: readonly number[]): number | undefined {
-  if (numbers.length < MIN_HISTORY) return undefined;
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+/** Returns the usual time of a call; undefined of too few. */
+function usualOf(times: readonly number[]): number | undefined {
+  return times.length < MIN_HISTORY ? undefined : medianOf(times);
 }

@@ -28,13 +28,14 @@ type LimitsOf = (
  */
 export function createQosMemory(node: NodeFacts): NodeManager | undefined {
   const root = getCgroupRoot(node);
-  const computations = [reserve(node), protection(node)].flatMap((each) => each ?? []);
+  const protect = protection(node);
+  const computations = [reserve(node), protect].flatMap((each) => each ?? []);
   if (root === undefined || computations.length === 0) return undefined;
   let services: NodeManagerServices | undefined;
   const update = async (): Promise<void> => {
     if (services === undefined) return;
     const requests = qosMemoryRequests(services.activePods());
-    if (protection(node) !== undefined) services.metrics.memoryProtected(protectedRequests(node, requests));
+    if (protect !== undefined) services.metrics.memoryProtected(protectedRequests(node, requests));
     for (const limitsOf of computations)
       for (const [index, limits] of limitsOf(requests).entries())
         await limitMemory(root, qosCgroups(node.cgroup)[index] ?? '', limits);

@@ -19,7 +19,7 @@ import {podRef} from '../../contract/pod-ref.js';
 
 /** Pod data is readable by root and its group only. */
 const DATA_MODE = 0o750;
-/** What only root may read: memory of containers, and who may use which image. */
+/** Checkpoints, which contain the memory of containers, and pull records are readable by root only. */
 const SECRET_MODE = 0o700;
 const LOG_MODE = 0o755;
 /** Writable for all users, because a container may run as any user. */

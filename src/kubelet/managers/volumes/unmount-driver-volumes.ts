@@ -13,7 +13,7 @@ import {unmountFlexVolumes, type UnmountFlexTools} from './plugins/flex/unmount-
 /** Directory of the sub-paths of volumes in that of a pod. */
 export const SUB_PATHS = 'volume-subpaths';
 
-/** What unmounting the volumes of drivers needs. */
+/** Node, drivers and mounts that unmounting the volumes of drivers depends on. */
 export interface UnmountDriverTools extends UnmountFlexTools {
   /** Undefined if the process cannot call CSI drivers. */
   readonly csi: CsiVolumes | undefined;

@@ -1,5 +1,6 @@
 import type {HeapProfiler, Profiler, Runtime} from 'node:inspector';
 import {fileURLToPath} from 'node:url';
+import {medianOf} from '../../../base/compare.js';
 import type {Frame, PprofProfile, Sample, ValueType} from './pprof-profile.js';
 
 /** Time of a recording, in ms. */
@@ -25,7 +26,8 @@ export function convertCpuProfile(
 ): PprofProfile {
   const parents = new Map(nodes.flatMap(({id, children = []}) => children.map((child) => [child, id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const periodNanos = median(timeDeltas) * 1000;
+  // Gaps between samples do not change the median.
+  const periodNanos = medianOf(timeDeltas) * 1000;
   const callers = (id: number): readonly Frame[] => {
     const frames: Frame[] = [];
     for (let parent = parents.get(id); parent !== undefined; parent = parents.get(parent)) {
@@ -61,11 +63,6 @@ function ticksByLine(
 ): readonly Profiler.PositionTickInfo[] {
   const rest = positionTicks.reduce((left, {ticks}) => left - ticks, hitCount);
   return rest <= 0 ? positionTicks : [...positionTicks, {line: startLine, ticks: rest}];
-}
-
-/** Returns the median, which gaps between samples do not change; 0 without values. */
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 }
 
 /** Sampled allocations: those that were live at the end of the recording, or all. */

@@ -18,10 +18,10 @@ import {
   type Recording,
 } from './record-profiles.js';
 
-/** What the handlers use of the kubelet. */
+/** Clock and flags of the kubelet, which the handlers use. */
 export type ProfiledKubelet = Pick<ServerOptions, 'clock' | 'program'>;
 
-type ProfileRequest = Pick<KubeletRequest, 'query' | 'raw' | 'signal'>;
+type ProfileRequest = Pick<KubeletRequest, 'query' | 'signal'>;
 
 interface Handler {
   readonly description: string;
@@ -103,7 +103,7 @@ export async function respondProfile(
   request: ProfileRequest,
   kubelet: ProfiledKubelet,
 ): Promise<BufferedResponse> {
-  if (name === '') return indexPage(request);
+  if (name === '') return indexPage();
   const handler = Object.hasOwn(HANDLERS, name) ? HANDLERS[name] : undefined;
   if (handler === undefined) return profileError(404, 'Unknown profile');
   try {
@@ -185,9 +185,8 @@ function integerOf(query: URLSearchParams, name: string): number {
 
 const INDEX = '/debug/pprof/';
 
-/** Returns the list of profiles, whose links are relative to a path with a slash at its end. */
-function indexPage({raw: {url = ''}}: ProfileRequest): BufferedResponse {
-  if (!url.split('?', 1)[0]?.endsWith('/')) return {...textResponse('', 307), headers: {location: INDEX}};
+/** Returns the list of profiles, whose links are relative: the server redirects to the path with a slash at its end. */
+function indexPage(): BufferedResponse {
   const items = Object.entries(HANDLERS).map(
     ([name, {description}]) => `<dt><a href="${name}?debug=1">${name}</a></dt><dd>${description}</dd>`,
   );

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {mode, withUmask} from '../../../base/file-mode.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
-/** What kubelet 1.36.2 had made in an empty root directory before its first pod, without files and its own sockets. */
+/** Directories that kubelet 1.36.2 had made in an empty root directory before its first pod, without files and its own sockets. */
 const RECORDED = {
   pods: 0o750,
   plugins: 0o750,

@@ -31,7 +31,7 @@ const ATOMIC = new Set(
   ['configmap', 'secret', 'downward-api', 'projected'].map((name) => `kubernetes.io~${name}`),
 );
 const CSI = 'kubernetes.io/csi';
-/** What the kernel adds to the root of a mount that was removed from its file system. */
+/** Suffix that the kernel adds to the root of a mount that was removed from its file system. */
 const DELETED = /\/\/deleted$/;
 
 /** Options of {@link readVolumeFacts}. */

@@ -9,19 +9,20 @@ function* endless(): Generator<undefined, never, undefined> {
   for (;;) yield undefined;
 }
 
-// eslint-disable-next-line require-yield -- work of a single step has nothing to yield
-function* once<T>(work: () => T): Generator<undefined, T, undefined> {
+/** Work whose last step has the result. */
+function* inTwoSteps<T>(work: () => T): Generator<undefined, T, undefined> {
+  yield undefined;
   return work();
 }
 
 test('work has the result of its last step, or its error', async () => {
   expect(
     await runInSteps(
-      once(() => 'done'),
+      inTwoSteps(() => 'done'),
       LIMITS,
     ),
   ).toBe('done');
-  const failing = once(() => {
+  const failing = inTwoSteps(() => {
     throw new RangeError('no');
   });
   await expect(runInSteps(failing, LIMITS)).rejects.toThrow(RangeError);
@@ -51,7 +52,7 @@ test.each([
   ],
 ])('%s that never ends is interrupted', async (_title, expression) => {
   const {matches} = createDeviceSelectors();
-  const work = once(() => matches(expression, DEVICE));
+  const work = inTwoSteps(() => matches(expression, DEVICE));
   await expect(runInSteps(work, {...LIMITS, stepMs: 50})).rejects.toThrow(
     'the devices of the claims cannot be chosen: an expression took more than 50 ms',
   );

@@ -1,7 +1,7 @@
 import {isObject} from '../../../../../base/is-object.js';
 import {describeJsonProblem} from '../../../../resources/checkpoint/go-json-syntax.js';
 
-/** What a driver can do (DriverCapabilities). */
+/** Capabilities of a driver (DriverCapabilities). */
 export interface FlexCapabilities {
   /** True if volumes are attached to the node and mounted for all pods before they are mounted for one. */
   readonly attach: boolean;
@@ -13,7 +13,7 @@ export interface FlexCapabilities {
   readonly fsGroup: boolean;
 }
 
-/** What a driver leaves out (defaultCapabilities). */
+/** Capabilities that a driver has unless it says otherwise (defaultCapabilities). */
 const DEFAULTS: FlexCapabilities = {
   ...{attach: true, selinuxRelabel: true, supportsMetrics: false, fsGroup: true},
 };

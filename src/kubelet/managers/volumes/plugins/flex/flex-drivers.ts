@@ -33,7 +33,7 @@ export interface FlexDriver {
   call(command: string, args: readonly string[], options?: FlexCallOptions): Promise<FlexSuccess | undefined>;
 }
 
-/** What is known about an executable. */
+/** Capabilities of an executable, as it has told them. */
 interface KnownDriver {
   /** Identity of the file, which changes with its content. */
   readonly identity: string;
@@ -45,8 +45,8 @@ type PluginDir = Pick<NodeFacts, 'volumePluginDir'>;
 
 /**
  * Drivers of FlexVolumes: the executables `<vendor>~<driver>/<driver>` in the plugin directory (flexVolumeProber). They are looked at
- * when a volume needs them, so one that appears, changes or disappears needs no watch. As in a kubelet, root must own the directory:
- * whoever can write there runs programs as root.
+ * when a volume needs them, so one that appears, changes or disappears needs no watch. As in a kubelet, the
+ * owners of the files do not matter: whoever can write to the directory runs programs as root.
  */
 export class FlexDrivers {
   readonly #known = new Map<string, KnownDriver>();

@@ -19,7 +19,7 @@ import {
 /** Node properties that unmounting depends on; a node without a name is that of a process that attaches nothing. */
 export type FlexNode = Pick<NodeFacts, 'rootDir' | 'volumePluginDir'> & Partial<Pick<NodeFacts, 'nodeName'>>;
 
-/** What unmounting volumes needs of the node. */
+/** Node, drivers and mounts that unmounting volumes depends on. */
 export interface UnmountFlexTools {
   readonly node: FlexNode;
   readonly flex: FlexDrivers;
