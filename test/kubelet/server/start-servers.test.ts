@@ -334,6 +334,17 @@ describe('commands and checkpoints', () => {
     );
     expect((await stat(join(directory, 'checkpoints'))).mode & 0o777).toBe(0o700);
   });
+
+  test.each([
+    ['5', '120'],
+    ['0', '120'],
+    ['300', '300'],
+  ])('a checkpoint with a timeout of %s s has %s s', async (given, used) => {
+    const {request, runtime} = await startServerTestbed();
+    await request(`/checkpoint/team/web/main?timeout=${given}`, {method: 'POST'});
+    const {timeout} = runtime.callsTo('CheckpointContainer')[0]!.request as Record<string, unknown>;
+    expect(timeout).toBe(used);
+  });
 });
 
 describe('hostile clients', () => {
