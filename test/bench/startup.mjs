@@ -28,8 +28,8 @@ const COMMANDS = {
   'exec --sync': {args: (id) => ['exec', '--sync', id, 'true'], maxRatio: 2.8, maxProgramRatio: 1.2},
   '--help': {args: () => ['--help'], maxRatio: 3, maxProgramRatio: Infinity},
   'ps --help': {args: () => ['ps', '--help'], maxRatio: 3, maxProgramRatio: Infinity},
-  'ps --bogus': {args: () => ['ps', '--bogus'], maxRatio: 3, maxProgramRatio: Infinity},
-  'an unknown command': {args: () => ['verson'], maxRatio: 3, maxProgramRatio: Infinity},
+  'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1, maxRatio: 3, maxProgramRatio: Infinity},
+  'an unknown command': {args: () => ['verson'], exitCode: 1, maxRatio: 3, maxProgramRatio: Infinity},
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(COMMANDS);
@@ -42,6 +42,7 @@ await withRuntime(undefined, async ({container, env}) => {
         node,
         program: values.program,
         args: COMMANDS[name].args(container),
+        exitCode: COMMANDS[name].exitCode ?? 0,
         env,
         rounds: Number(values.rounds),
       }),

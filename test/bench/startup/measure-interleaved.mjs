@@ -11,7 +11,7 @@ const MEASURES = ['wall', 'cpu', 'memory'];
  * Runs crictl, kcri, an empty script and, if it exists, kcri's executable alternately, so that other load affects all
  * of them. Returns the medians, and the medians of the ratios to crictl per round.
  */
-export function measureInterleaved({node, program, args, env, rounds}) {
+export function measureInterleaved({node, program, args, exitCode, env, rounds}) {
   const tools = {
     crictl: ['crictl', ...args],
     kcri: [node, KCRI, ...args],
@@ -22,7 +22,7 @@ export function measureInterleaved({node, program, args, env, rounds}) {
   // The first round only fills the caches of the disk and of compiled code.
   for (let round = 0; round <= rounds; round += 1)
     for (const [name, command] of Object.entries(tools)) {
-      const sample = runOnce(command, env);
+      const sample = runOnce(command, env, name === 'floor' ? 0 : exitCode);
       if (round > 0) samples[name].push(sample);
     }
   return {
@@ -37,11 +37,12 @@ export function measureInterleaved({node, program, args, env, rounds}) {
   };
 }
 
-export function runOnce(command, env) {
+/** Runs a command. Throws unless it exits with the given code, so that no failing command is measured by mistake. */
+export function runOnce(command, env, expected = 0) {
   const {stdout, stderr, status} = spawnSync('perl', [RUN_ONCE, ...command], {env, encoding: 'utf8'});
   if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
   const [exitCode, wall, cpu, kib] = stdout.split(' ').map(Number);
-  if (exitCode === 127) throw new Error(`${command[0]} does not exist`);
+  if (exitCode !== expected) throw new Error(`${command.join(' ')} exited with ${exitCode}`);
   return {wall: wall / 1000, cpu: cpu / 1000, memory: kib / 1024};
 }
 

@@ -1,7 +1,7 @@
 // A private containerd with one pod that runs a web server.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -16,7 +16,7 @@ const QUICK_SERVER = fileURLToPath(new URL('quick-server.mjs', import.meta.url))
 export const BIG_MIB = 1024;
 const PORTS = {busybox: 8080, quick: 8081};
 
-const SERVE = `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB}; exec httpd -f -p ${PORTS.busybox} -h /www`;
+const SERVE = `echo serving; mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB} 2>/dev/null; exec httpd -f -p ${PORTS.busybox} -h /www`;
 
 /** Starts the runtime and the pod, calls `use`, and removes everything. */
 export async function withRuntime(folder, use) {
@@ -34,7 +34,11 @@ export async function withRuntime(folder, use) {
     env.CONTAINER_RUNTIME_ENDPOINT = endpoint;
     await writeFile(join(rootDir, 'image.tar'), buildOciArchive(await busyboxSpec()));
     await kcri('runtime', 'load', join(rootDir, 'image.tar'));
-    await writeFile(join(rootDir, 'pod.json'), JSON.stringify(POD));
+    await mkdir(join(rootDir, 'logs'));
+    await writeFile(
+      join(rootDir, 'pod.json'),
+      JSON.stringify({...POD, log_directory: join(rootDir, 'logs')}),
+    );
     await writeFile(join(rootDir, 'container.json'), JSON.stringify(CONTAINER));
     const files = ['container.json', 'pod.json'].map((name) => join(rootDir, name));
     const container = await kcri('run', '--no-pull', ...files);
@@ -70,6 +74,7 @@ async function quickServer(pid) {
 const POD = {metadata: {name: 'bench', namespace: 'default', uid: 'uid-of-bench', attempt: 0}, linux: {}};
 const CONTAINER = {
   metadata: {name: 'main'},
+  log_path: 'main.log',
   image: {image: 'docker.io/library/busybox:1.36'},
   command: ['sh', '-c', SERVE],
   linux: {},
