@@ -20,12 +20,17 @@ export {startPlannedNodeManagers} from './plan/planned-node-managers.js';
 export {planTakeover, type PlannedTakeover} from './plan/takeover/plan-takeover.js';
 export type {PlannedEviction, PlannedSoftEviction} from './plan/takeover/plan-eviction.js';
 export type {NodeMeasurement} from './daemon/create-node-pressure.js';
-export {readNodePods} from './plan/takeover/read-node-pods.js';
-export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';
+export {readNodePods, type NodePods} from './plan/takeover/read-node-pods.js';
+export {
+  readPodSources,
+  type ReadPodSourcesOptions,
+  type ReadSources,
+} from './plan/takeover/read-pod-sources.js';
 export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdict.js';
 export {findLiveKubelet} from './node/find-live-kubelet.js';
 export {openKubeconfig} from './cluster/open-kubeconfig.js';
 export {withClusterObjects} from './contract/api-objects.js';
+export type {NodeManagers} from './contract/node-manager.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export {targetOf, type PlannedChange} from './plan/planned-changes.js';
 export {explainCallFields, explainConfig} from './managers/kuberuntime/provenance/call-rules.js';

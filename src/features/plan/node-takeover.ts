@@ -2,13 +2,22 @@ import {access, constants} from 'node:fs/promises';
 import {systemRandom} from '../../base/clock.js';
 import {KcriError, hasErrno} from '../../base/errors.js';
 import {fileError} from '../../base/fs/files.js';
-import {podRef, type KubeletConfig, type PlannedTakeover, type ReadSources} from '../../kubelet/index.js';
+import {
+  podRef,
+  type ConfigValues,
+  type KubeletConfig,
+  type NodeManagers,
+  type NodePods,
+  type PlannedTakeover,
+  type ReadPodSourcesOptions,
+  type ReadSources,
+} from '../../kubelet/index.js';
 import type {ClusterPods} from '../../kubelet/cluster/index.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {kubeconfigFlags} from '../kubelet/kubelet-flags.js';
 import {kubeletRootDir, takeoverKind} from '../kubelet/kubelet-defaults.js';
 import {checkSwap} from '../kubelet/prepare-process.js';
-import {joinedNode, measureNode, withPolicies} from '../kubelet/kubelet-options.js';
+import {devicePlugins, joinedNode, measureNode, withPolicies} from '../kubelet/kubelet-options.js';
 import {readKubeletNodeFlags} from '../kubelet/kubelet-node-flags.js';
 import {listIgnoredFlags, type IgnoredFlag} from '../kubelet/ignored-flags.js';
 import {openApiServer} from '../kubelet/open-cluster.js';
@@ -82,41 +91,32 @@ export async function planNodeTakeover(
   const reading = {config, readConfig, ignoredFlags, certDir: rootDir, ...node, ...kubeconfigs};
   const options = createRunKubeletOptions(services, flags, reading);
   const {connection, describe} = await options.open([]);
-  const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
+  const facts = {inCluster: joinsCluster, ...devicePlugins({rootDir, context})};
+  const found = joinedNode(await describe(), facts, config.values);
   const {nodeName} = found.node;
   using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});
-  const {planTakeover, readNodePods, readPodSources, startPlannedNodeManagers, withClusterObjects} =
+  const {planTakeover, readNodePods, startPlannedNodeManagers, withClusterObjects} =
     await import('../../kubelet/index.js');
   const nodePods = await readNodePods(found, signal);
-  const {staticPodPath, staticPodURL, staticPodURLHeader} = config.values;
-  const sources = await readPodSources(
-    {
-      manifestPath: staticPodPath === '' ? undefined : staticPodPath,
-      manifestUrl: staticPodURL === '' ? undefined : staticPodURL,
-      manifestHeaders: staticPodURLHeader,
-      ...{nodeName, clock, rootDir},
-      keepStaticPod: (pod, known) => nodePods.staticPods.withRunningUid(pod, known),
-      api: joinsCluster
-        ? {pods: cluster.read?.pods.map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}))}
-        : undefined,
-    },
-    signal,
-  );
+  const pods = cluster.read?.pods.map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}));
+  const api = joinsCluster ? {pods} : undefined;
+  const sources = await readSources(config.values, {nodeName, clock, rootDir, nodePods, api}, signal);
   const objects = withClusterObjects(sources.objects, cluster.read?.objects);
   const planned = {...withPolicies(found, config.values), objects: await hideSecrets(services, objects)};
   const {nodeObject} = cluster.read ?? {nodeObject: undefined};
   const eviction = measureNode(config.values, {connection, node: found, clock});
+  const {nodeManagers, startError} = await tryStart(async () => {
+    await checkSwap(config.values, context.swapsFile);
+    await checkWritable(rootDir);
+    return await startPlannedNodeManagers({node: found.node, clock, isTakeover: true}, signal);
+  });
   const takeover = await planTakeover(
-    {...planned, sources, nodePods, nodeObject, eviction, admission: options.admission},
+    {...planned, sources, nodePods, nodeObject, nodeManagers, eviction, admission: options.admission},
     signal,
   );
   return {
     ...{...takeover, nodeName, rootDir, problems: sources.problems},
-    startError: await findStartError([
-      () => checkSwap(config.values, context.swapsFile),
-      () => checkWritable(rootDir),
-      () => startPlannedNodeManagers({node: found.node, clock}, signal),
-    ]),
+    startError,
     kubelets: await findKubelets(rootDir),
     apiError: cluster.error,
     ineffective: listIneffective(config, ignoredFlags),
@@ -128,13 +128,41 @@ function withoutEndpoint(config: KubeletConfig): KubeletConfig {
   return {...config, values: {...config.values, containerRuntimeEndpoint: ''}};
 }
 
-/** Returns the error of the first check that fails, each of which the kubelet makes at its start. */
-async function findStartError(checks: readonly (() => Promise<unknown>)[]): Promise<KcriError | undefined> {
+/** Reads the pods of the static sources, which keep the UIDs of those that run, and takes those of the API server as given. */
+async function readSources(
+  {staticPodPath, staticPodURL, staticPodURLHeader}: ConfigValues,
+  {
+    nodePods,
+    ...others
+  }: Pick<ReadPodSourcesOptions, 'nodeName' | 'clock' | 'rootDir' | 'api'> & {
+    readonly nodePods: NodePods;
+  },
+  signal: AbortSignal,
+): Promise<ReadSources> {
+  const {readPodSources} = await import('../../kubelet/index.js');
+  return await readPodSources(
+    {
+      manifestPath: staticPodPath === '' ? undefined : staticPodPath,
+      manifestUrl: staticPodURL === '' ? undefined : staticPodURL,
+      manifestHeaders: staticPodURLHeader,
+      keepStaticPod: (pod, known) => nodePods.staticPods.withRunningUid(pod, known),
+      ...others,
+    },
+    signal,
+  );
+}
+
+/** Managers of the node, with what its kubelet has stored, or the reason why kcri would not start. */
+interface PlannedStart {
+  readonly nodeManagers?: NodeManagers;
+  readonly startError?: KcriError;
+}
+
+async function tryStart(start: () => Promise<NodeManagers>): Promise<PlannedStart> {
   try {
-    for (const check of checks) await check();
-    return undefined;
+    return {nodeManagers: await start()};
   } catch (error) {
-    if (error instanceof KcriError) return error;
+    if (error instanceof KcriError) return {startError: error};
     throw error;
   }
 }

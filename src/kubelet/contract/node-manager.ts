@@ -98,6 +98,8 @@ export interface NodeManagerServices {
   readonly node: NodeFacts;
   /** True in a plan, which stores nothing. */
   readonly isPlan?: boolean;
+  /** True in the plan of a daemon's start, which forgets devices that it cannot read. */
+  readonly isTakeover?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Pods of the sources, also ended and rejected ones. */

@@ -11,11 +11,16 @@ import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
  * SystemError if they cannot start with it.
  */
 export async function startPlannedNodeManagers(
-  {node, clock, deviceObjects}: Pick<NodeManagerServices, 'node' | 'clock' | 'deviceObjects'>,
+  {
+    node,
+    clock,
+    deviceObjects,
+    isTakeover = false,
+  }: Pick<NodeManagerServices, 'node' | 'clock' | 'deviceObjects' | 'isTakeover'>,
   signal: AbortSignal,
 ): Promise<NodeManagers> {
   const managers = new NodeManagerSet(createNodeManagers(node));
-  await managers.start({...plannedServices(node, clock), deviceObjects}, signal);
+  await managers.start({...plannedServices(node, clock), deviceObjects, isTakeover}, signal);
   return managers;
 }
 

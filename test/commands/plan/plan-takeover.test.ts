@@ -1,13 +1,15 @@
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {formatDeviceCheckpoint} from '../../../src/kubelet/managers/devices/core/device-checkpoint.js';
 import {findLiveKubelet} from '../../../src/kubelet/node/find-live-kubelet.js';
 import {mountedDirectory} from '../../base/mounted-directory.js';
 import {until} from '../../base/until.js';
 import {BUSYBOX} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+import {DaemonTestbed} from '../../kubelet/daemon/daemon-testbed.js';
 import {aContainerSpec, aManifest} from '../command-testbed.js';
 import {
   leaveCluster,
@@ -78,14 +80,39 @@ describe('static pods', () => {
     ]);
   });
 
-  test('with devices are impossible', async () => {
+  test('with devices are kept, and a resource that no device plugin has registered is named', async () => {
     const resources = {limits: {'example.com/gpu': '1'}};
     const testbed = await leaveNode({'web.yaml': manifest('web', {resources})});
-    const {pods} = await takeoverOf(testbed, 1);
+    const {pods} = await takeoverOf(testbed, 0);
     expect(pods[0]).toMatchObject({
-      verdict: 'impossible',
-      reasons: ['device plugins are not supported: containers start without example.com/gpu'],
+      verdict: 'kept',
+      reasons: [
+        'no device plugin has registered example.com/gpu: containers that start run without, as under any kubelet',
+      ],
     });
+    const registered = new Map([['example.com/gpu', ['gpu-0']]]);
+    await mkdir(join(testbed.rootDir, 'device-plugins'), {recursive: true});
+    const checkpoint = join(testbed.rootDir, 'device-plugins/kubelet_internal_checkpoint');
+    await writeFile(checkpoint, formatDeviceCheckpoint({allocations: [], registered}));
+    const known = await takeoverOf(testbed, 0);
+    expect(known.pods[0]?.verdict).toBe('kept');
+    expect(known.pods[0]?.reasons ?? []).toEqual([]);
+    // A daemon logs this, and starts.
+    await writeFile(checkpoint, '{"broken');
+    const broken = await takeoverOf(testbed, 0);
+    expect(broken.pods[0]?.reasons).toEqual(pods[0]?.reasons);
+  });
+
+  test('of a daemon whose runtime has moved to another socket are kept', async () => {
+    const testbed = await DaemonTestbed.start({manifests: {'web.yaml': manifest('web')}});
+    onTestFinished(async () => testbed[Symbol.asyncDispose]());
+    await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+    await testbed.stop();
+    const [record = ''] = (await testbed.listRemains())['records'] ?? [];
+    const path = join(testbed.rootDir, 'kcri/records', record);
+    const before = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({...before, endpoint: `unix://${testbed.rootDir}/gone.sock`}));
+    expect(verdicts(await takeoverOf(testbed, 0))).toEqual(['web-goldennode kept', 'foreign leftAlone']);
   });
 
   test('with an unsupported volume have a problem, and the running pod is stopped', async () => {
@@ -175,6 +202,7 @@ describe('pods of the API server', () => {
 test.each([
   ['cpu_manager_state', 'start cpu manager error: '],
   ['memory_manager_state', 'start memory manager error: '],
+  ['dra_manager_state', 'create ResourceClaim cache: '],
 ])('kcri would not start with an invalid %s', async (file, error) => {
   const testbed = await leaveNode({'web.yaml': manifest('web')});
   const valid = ['--memory-manager-policy=None', '--cpu-manager-policy=none'];

@@ -33,13 +33,34 @@ const PLANNED_PLUGIN: PluginCalls = {
 
 /**
  * Restores the device manager of a kubelet for a plan, which calls no plugin and stores nothing. Its devices are those that were
- * healthy when the checkpoint was written; their NUMA nodes are not in it. Rejects with SystemError if it cannot be read.
+ * healthy when the checkpoint was written; their NUMA nodes are not in it. One that cannot be read is forgotten if a daemon would do
+ * that, in the plan of its start; else rejects with SystemError.
  */
 export async function planDeviceManager(
   directory: string,
-  {clock, logger, activePods, allSourcesReady}: NodeManagerServices,
+  services: NodeManagerServices,
 ): Promise<DeviceManager> {
-  const manager = new DeviceManager({
+  const manager = createPlannedManager(services);
+  const path = join(directory, CHECKPOINT);
+  try {
+    await restoreDevices(manager, await readCheckpointFile(path));
+    return manager;
+  } catch (cause) {
+    rethrowUnexpected(cause);
+    if (services.isTakeover === true) return createPlannedManager(services);
+    throw new SystemError(`cannot read the devices of the kubelet from "${path}": ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+function createPlannedManager({
+  clock,
+  logger,
+  activePods,
+  allSourcesReady,
+}: NodeManagerServices): DeviceManager {
+  return new DeviceManager({
     ...{clock, activePods, allSourcesReady},
     logger: logger.forFile('plan-device-manager.ts'),
     numaNodes: [],
@@ -48,21 +69,14 @@ export async function planDeviceManager(
     onHealthChanged: () => undefined,
     onAllocated: () => undefined,
   });
-  const path = join(directory, CHECKPOINT);
-  try {
-    const text = await readCheckpointFile(path);
-    if (text === undefined) return manager;
-    manager.restore(text);
-    for (const [resource, devices] of allDevices(parseDeviceCheckpoint(text))) {
-      manager.connect(resource, PLANNED_PLUGIN);
-      await manager.update(resource, devices);
-    }
-    return manager;
-  } catch (cause) {
-    rethrowUnexpected(cause);
-    throw new SystemError(`cannot read the devices of the kubelet from "${path}": ${messageOf(cause)}`, {
-      cause,
-    });
+}
+
+async function restoreDevices(manager: DeviceManager, checkpoint: string | undefined): Promise<void> {
+  if (checkpoint === undefined) return;
+  manager.restore(checkpoint);
+  for (const [resource, devices] of allDevices(parseDeviceCheckpoint(checkpoint))) {
+    manager.connect(resource, PLANNED_PLUGIN);
+    await manager.update(resource, devices);
   }
 }
 

@@ -32,9 +32,11 @@ export function createDraManager({
     name: 'dra',
     answersPlans: true,
     start: async (services, signal) => {
-      const {openLocalDra, startDraManager} = await import('./start-dra-manager.js');
-      if (services.isPlan === true) local = await openLocalDra(services);
-      else if (devicePluginsDir !== undefined) {
+      const {checkState, openLocalDra, startDraManager} = await import('./start-dra-manager.js');
+      if (services.isPlan === true) {
+        if (devicePluginsDir !== undefined) await checkState(services);
+        local = await openLocalDra(services);
+      } else if (devicePluginsDir !== undefined) {
         running = {...(await startDraManager(services, signal)), services};
         ({local} = running);
       }

@@ -8,7 +8,7 @@ import type {ClaimUse} from '../../contract/resources/pod-resource-use.js';
 import {readCheckpointFile, writeCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
 import {cdiDevicesOf, claimUsesOf, resourceStatusesOf} from './core/container-devices.js';
 import {DeviceHealth, type DeviceName} from './core/device-health.js';
-import {DRA_CHECKPOINT, formatDraCheckpoint} from './core/dra-checkpoint.js';
+import {DRA_CHECKPOINT, formatDraCheckpoint, parseDraCheckpoint} from './core/dra-checkpoint.js';
 import {DraManager} from './dra-manager.js';
 import type {LocalDra} from './local/local-dra.js';
 import {preparedClaims} from './local/prepared-devices.js';
@@ -101,10 +101,20 @@ function localApi(local: LocalDra): Pick<ResourceApi, 'claim'> {
 
 /** Restores the state of an earlier kubelet. Like a kubelet, it stores an empty one if there is none. */
 async function restore(manager: DraManager, path: string): Promise<void> {
-  try {
-    const text = await readCheckpointFile(path);
+  await readState(path, async (text) => {
     if (text === undefined) await writeCheckpointFile(path, formatDraCheckpoint(undefined));
     else manager.restore(text);
+  });
+}
+
+/** Rejects with SystemError if a daemon could not start with the state of an earlier kubelet. Changes nothing. */
+export async function checkState({node}: Pick<NodeManagerServices, 'node'>): Promise<void> {
+  await readState(join(node.rootDir, DRA_CHECKPOINT), (text) => text && parseDraCheckpoint(text));
+}
+
+async function readState(path: string, use: (text: string | undefined) => unknown): Promise<void> {
+  try {
+    await use(await readCheckpointFile(path));
   } catch (cause) {
     rethrowUnexpected(cause);
     throw new SystemError(

@@ -14,7 +14,7 @@ import {PodRejectedError} from '../../pods/pod-errors.js';
 import {createForeignError, createOwnedError, isForeign} from '../../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
 import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
-import {configSourceOf, isMirrorPod} from '../../sources/static-pod.js';
+import {configSourceOf, isMirrorPod, isStaticPod} from '../../sources/static-pod.js';
 import {planPod, type PlanOptions} from '../plan-pods.js';
 import type {NodeMeasurement} from '../../daemon/create-node-pressure.js';
 import {planEvictions, type PlannedEvictions} from './plan-eviction.js';
@@ -72,6 +72,8 @@ class TakeoverPlanner {
   readonly #older: ReadonlyMap<string, PodRecord>;
   readonly #unmanaged: UnmanagedPods;
   readonly #wanted: ReadonlySet<PodUid>;
+  /** Extended resources that device plugins have registered with the kubelet before. */
+  readonly #offered: ReadonlySet<string>;
   /** Pods that take resources of the node. */
   #active: readonly Pod[] = [];
   /** Critical pods, by the UIDs of the pods that are preempted for them. */
@@ -94,6 +96,7 @@ class TakeoverPlanner {
       sandboxes: new Set(ready.map(({id}) => id)),
     };
     this.#runningPods = new Set(ready.map(({labels}) => labels[POD_UID_LABEL] ?? ''));
+    this.#offered = new Set(options.nodeManagers?.takeExtendedResources().capacity.keys());
     this.#wanted = new Set(sources.pods.map(({uid}) => uid));
     this.#own = new Map(nodePods.own.map((record) => [record.uid, record]));
     const isOrphan = ({uid, removedAt}: PodRecord): boolean =>
@@ -138,10 +141,24 @@ class TakeoverPlanner {
     const takenOverAt = this.#options.clock.now();
     const plan = await planPod({...this.#options, takenOverAt}, {pod, findConflicts}, signal);
     const isRunning = this.#runningPods.has(older?.uid ?? uid);
-    const takeover = withDevices(judgePlan(plan, this.#running, {source, isRunning}), pod);
+    const judged = judgePlan(plan, this.#running, {source, isRunning});
+    const takeover = {...judged, reasons: [...judged.reasons, ...this.#explainUnknownResources(pod)]};
     if (older === undefined) return takeover;
     this.#replaced.add(older.uid);
     return {...takeover, fields: [{path: 'metadata.uid', before: older.uid, after: uid}, ...plan.fields]};
+  }
+
+  /** Says which resources of a static pod nobody on the node offers; see reportUnknownResources. */
+  #explainUnknownResources(pod: Pod): readonly string[] {
+    const {nodeManagers} = this.#options;
+    if (nodeManagers === undefined || !isStaticPod(pod)) return [];
+    const names = unknownResources(pod).filter(
+      (name) => !nodeManagers.offersResource(name) && !this.#offered.has(name),
+    );
+    if (names.length === 0) return [];
+    return [
+      `no device plugin has registered ${names.join(', ')}: containers that start run without, as under any kubelet`,
+    ];
   }
 
   /** Plans the pods that no source has: those of the daemon, and those of others. */
@@ -218,14 +235,6 @@ class TakeoverPlanner {
     const status = {...emptyPodStatus(ref.uid), sandboxes: found};
     if (isForeign(removed, {status, isListed: found.length > 0})) throw createForeignError(ref);
   }
-}
-
-/** Returns the takeover of a pod that asks for devices as impossible: its containers run without them once they restart. */
-function withDevices(takeover: PodTakeover, pod: Pod): PodTakeover {
-  const names = unknownResources(pod);
-  if (names.length === 0) return takeover;
-  const reasons = [`device plugins are not supported: containers start without ${names.join(', ')}`];
-  return {...takeover, verdict: 'impossible', reasons};
 }
 
 /** Returns whose pod another kcri process has recorded. */

@@ -1,5 +1,5 @@
 import {SILENT_LOGGER} from '../../../base/logger.js';
-import {findLeftPods} from '../../pods/registry/left-pods.js';
+import {findLeftPods, findMovedPods} from '../../pods/registry/left-pods.js';
 import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
 import type {NodeAndRuntime} from '../../pods/registry/read-node.js';
 import {KeptStaticPods} from '../../pods/takeover/kept-static-pods.js';
@@ -17,7 +17,11 @@ export interface NodePods {
 export async function readNodePods(found: NodeAndRuntime, signal: AbortSignal): Promise<NodePods> {
   const {node, services, endpoint} = found;
   const known = await new PodStore(node.rootDir).list();
-  const {records, removed} = known;
+  const {removed} = known;
+  const ofDaemons = known.records.filter(({manager}) => manager === 'kubelet');
+  const moved = await findMovedPods(ofDaemons, found, signal);
+  const byUid = new Map(moved.map((record) => [record.uid, record]));
+  const records = known.records.map((record) => byUid.get(record.uid) ?? record);
   const isOwn = (record: PodRecord): boolean => record.manager === 'kubelet' && record.endpoint === endpoint;
   const left = await findLeftPods(known, found, signal);
   const present = [...records.filter(isOwn), ...left];

@@ -1,7 +1,8 @@
 import {join} from 'node:path';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
-import {isPathSegment, listDirectoryNames, listNames} from '../../../base/fs/files.js';
+import {isPathSegment, listDirectoryNames, listNames, pathExists} from '../../../base/fs/files.js';
 import {podUid, type ContainerStatus, type PodSandbox, type PodUid} from '../../../cri/index.js';
+import {socketPath} from '../../../cri/endpoint.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import {adoptPodCgroups} from '../../managers/cgroups/adopt-pod-cgroups.js';
@@ -44,6 +45,26 @@ export async function takeOverPods(
   if (cgroupRoot !== undefined) await adoptPodCgroups(cgroupRoot, uids, node.cgroup);
   await store.putAll(left);
   return left;
+}
+
+/**
+ * Finds the daemon's pods whose runtime has moved to another socket: that of their records is gone, and the runtime at
+ * `endpoint` has a sandbox of theirs. Resolves with their records at `endpoint`. Changes nothing. Rejects with CriError.
+ */
+export async function findMovedPods(
+  records: readonly PodRecord[],
+  {services, endpoint}: Pick<LeftNode, 'services' | 'endpoint'>,
+  signal: AbortSignal,
+): Promise<readonly PodRecord[]> {
+  const gone = new Set<string>();
+  for (const socket of new Set(records.map((record) => record.endpoint)))
+    if (socket.startsWith('unix:///') && !(await pathExists(socketPath(socket)))) gone.add(socket);
+  if (gone.size === 0) return [];
+  const {items: sandboxes} = await services.runtime.listPodSandbox({}, {signal});
+  const present = new Set(sandboxes.map(({labels}) => labels[POD_UID_LABEL]));
+  return records
+    .filter((record) => gone.has(record.endpoint) && present.has(record.uid))
+    .map((record) => ({...record, endpoint}));
 }
 
 /**

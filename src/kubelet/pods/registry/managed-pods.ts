@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
-import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {FileLogger, LogFields, Logger} from '../../../base/logger.js';
 import {omit} from '../../../base/omit.js';
 import type {PodUid} from '../../../cri/index.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
@@ -46,17 +46,12 @@ export class ManagedPods implements ManagedPodSet {
     const {local} = this.#options;
     const known = await local.store.list();
     const {records, removed, broken} = known;
-    for (const record of [...records, ...removed]) {
-      if (record.manager !== 'kubelet') continue;
-      if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
-      else if (record.removedAt === undefined) {
-        const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
-        this.#logger.error(error, 'Skipping pod created on another runtime', {
-          pod: namespacedName(record),
-          podUID: record.uid,
-        });
-      }
-    }
+    const own = [...records, ...removed].filter(({manager}) => manager === 'kubelet');
+    for (const record of own) if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
+    await this.#loadElsewhere(
+      own.filter(({endpoint}) => endpoint !== local.endpoint),
+      signal,
+    );
     for (const {uid, error} of broken) this.#logger.error(error, 'Failed to read pod record', {podUID: uid});
     for (const record of await local.takeOverPods(known, signal)) {
       this.#records.set(record.uid, record);
@@ -66,6 +61,21 @@ export class ManagedPods implements ManagedPodSet {
     // Without them, a kubelet that comes back would resize or restart containers.
     const complete = this.presentRecords().filter((record) => !lacksSpec(record));
     await Promise.all(complete.map(async (record) => local.ensureActuatedResources(record)));
+  }
+
+  /** Loads the pods among these whose runtime has another socket now, and logs the others. */
+  async #loadElsewhere(elsewhere: readonly PodRecord[], signal: AbortSignal): Promise<void> {
+    const {local} = this.#options;
+    const logFields = (record: PodRecord): LogFields => ({pod: namespacedName(record), podUID: record.uid});
+    for (const record of await local.moveRecords(elsewhere, signal)) {
+      this.#records.set(record.uid, record);
+      this.#logger.info('The runtime of the pod has another socket now', logFields(record));
+    }
+    for (const record of elsewhere) {
+      if (this.#records.has(record.uid) || record.removedAt !== undefined) continue;
+      const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
+      this.#logger.error(error, 'Skipping pod created on another runtime', logFields(record));
+    }
   }
 
   /** Returns all records, including those of removed pods that still have dead containers in the runtime. */

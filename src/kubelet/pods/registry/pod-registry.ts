@@ -13,7 +13,7 @@ import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
 import {actuationOf, withPodLevel} from '../../resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
-import {takeOverPods} from './left-pods.js';
+import {findMovedPods, takeOverPods} from './left-pods.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
@@ -217,6 +217,16 @@ export class PodRegistry {
   /** Takes over the pods that another kubelet has left in the root directory; see takeOverPods. */
   async takeOverPods(known: PodRecords, signal: AbortSignal): Promise<readonly PodRecord[]> {
     return await takeOverPods(known, {...this.#options, store: this.store}, signal);
+  }
+
+  /**
+   * Writes the records of the daemon's pods whose runtime has another socket now, and resolves with them; see findMovedPods.
+   * Rejects with SystemError and CriError.
+   */
+  async moveRecords(records: readonly PodRecord[], signal: AbortSignal): Promise<readonly PodRecord[]> {
+    const moved = await findMovedPods(records, this.#options, signal);
+    await this.store.putAll(moved);
+    return moved;
   }
 
   /** Returns a record that replaces an unreadable one and suffices to delete the pod. Rejects with CriError. */

@@ -2,7 +2,8 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {acquireLock, type Lock} from '../../../../src/base/fs/lock.js';
-import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
+import type {PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
+import {aContainerSpec, aManifest, isMutatingCall} from '../../../commands/command-testbed.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;
@@ -11,6 +12,20 @@ const BUSY = /pod "default\/web-goldennode": another kcri process \(PID \d+\) is
 /** Acquires the pod lock as another kcri process does while it works on the pod. */
 async function lockPod(testbed: DaemonTestbed): Promise<Lock> {
   return await acquireLock(join(testbed.rootDir, 'kcri/locks', 'default_web-goldennode.lock'));
+}
+
+async function recordPath(testbed: DaemonTestbed): Promise<string> {
+  const [record = ''] = (await testbed.listRemains())['records'] ?? [];
+  return join(testbed.rootDir, 'kcri/records', record);
+}
+
+async function readRecord(testbed: DaemonTestbed): Promise<string> {
+  return await readFile(await recordPath(testbed), 'utf8');
+}
+
+async function changeRecord(testbed: DaemonTestbed, change: Partial<PodRecord>): Promise<void> {
+  const record = JSON.parse(await readRecord(testbed)) as PodRecord;
+  await writeFile(await recordPath(testbed), JSON.stringify({...record, ...change}));
 }
 
 const hasBusyError = (testbed: DaemonTestbed): boolean => testbed.errors.some((error) => BUSY.test(error));
@@ -84,6 +99,44 @@ test('a pod created on another runtime is ignored, and no other pod with its nam
   await other.until('it is logged again', () => errorCount() > 1);
   await other.clock.sleep(MINUTE_MS);
   expect(await testbed.listRemains()).toEqual(before);
+  expect(other.ownContainers).toEqual([]);
+});
+
+test('a pod whose runtime has moved to another socket goes on running', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.stop();
+  const endpoint = `unix://${testbed.rootDir}/gone.sock`;
+  await changeRecord(testbed, {endpoint});
+  const callsBefore = testbed.fake.calls.length;
+  testbed.run();
+  await testbed.until('the record is moved', async () => !(await readRecord(testbed)).includes(endpoint));
+  await testbed.clock.sleep(2 * MINUTE_MS);
+  expect(testbed.running).toEqual(['web-goldennode/main/0']);
+  expect(
+    testbed.fake.calls
+      .slice(callsBefore)
+      .map(({method}) => method)
+      .filter(isMutatingCall),
+  ).toEqual([]);
+  await testbed.remove('web.yaml');
+  await testbed.until('the pod is removed', () => testbed.running.length === 0);
+});
+
+test('a pod is not started again on a runtime that does not have it, if its own has no socket', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.stop();
+  const endpoint = `unix://${testbed.rootDir}/gone.sock`;
+  await changeRecord(testbed, {endpoint});
+  await using other = await DaemonTestbed.start({rootDir: testbed.rootDir});
+  await other.put('web.yaml', aManifest());
+  await other.until('it is logged', () =>
+    other.errors.some((error) => error.includes(`its runtime is "${endpoint}"`)),
+  );
+  await other.clock.sleep(MINUTE_MS);
   expect(other.ownContainers).toEqual([]);
 });
 
