@@ -172,7 +172,11 @@ async function cleanOnce(directory: string): Promise<void> {
 /** Bits of a file's mode that chmod(2) sets. */
 const PERMISSIONS = 0o7777;
 
-async function writeNewFile(
+/**
+ * Creates a file with exactly this mode regardless of the umask, and fsyncs it if it is durable. Rejects with the system error, EEXIST
+ * if something is at the path.
+ */
+export async function writeNewFile(
   path: string,
   content: string,
   {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},

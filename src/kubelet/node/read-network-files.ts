@@ -1,4 +1,5 @@
 import {readFile} from 'node:fs/promises';
+import {coalesce} from '../../base/async/coalesce.js';
 import {SystemError} from '../../base/errors.js';
 import {formatPathError} from '../../base/system-error-message.js';
 import type {ResolvConf} from '../contract/node-facts.js';
@@ -16,9 +17,14 @@ export async function readHostsFile(): Promise<string> {
   return await readText('/etc/hosts');
 }
 
+/** Readers by path: pods that start at the same time share a reading. */
+const readers = new Map<string, () => Promise<string>>();
+
 async function readText(path: string): Promise<string> {
+  const reader = readers.get(path) ?? coalesce(async () => await readFile(path, 'utf8'));
+  readers.set(path, reader);
   try {
-    return await readFile(path, 'utf8');
+    return await reader();
   } catch (cause) {
     throw new SystemError(formatPathError('open', path, cause), {cause});
   }

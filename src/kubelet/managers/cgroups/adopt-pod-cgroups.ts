@@ -15,7 +15,7 @@ export async function adoptPodCgroups(
   cgroup: CgroupFacts,
 ): Promise<void> {
   const pods = uids.map((uid) => podCgroupParents(uid, cgroup));
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const everywhere = (path: string): readonly string[] => hierarchies.map(({path: root}) => root + path);
   const present = (path: string): readonly string[] =>
     everywhere(path).filter((directory) => inodeOf(directory) !== undefined);

@@ -27,8 +27,7 @@ export async function updateBurstableWeight(
   const directory = cpu.path + path;
   if (!(await created.has(directory))) return;
   let milliCpu = 0n;
-  for (const name of await namesIn(directory))
-    milliCpu += requestOf(await sharesOf(version, `${directory}/${name}`));
+  for (const name of namesIn(directory)) milliCpu += requestOf(sharesOf(version, `${directory}/${name}`));
   await writeLimits(cpu, path, [cpuWeightValue(version, milliCpuToShares(milliCpu))]);
 }
 
@@ -37,8 +36,8 @@ function requestOf(shares: bigint): bigint {
   return shares === MIN_CPU_SHARES ? 0n : sharesToMilliCpu(shares);
 }
 
-async function sharesOf(version: 1 | 2, directory: string): Promise<bigint> {
-  const text = (await readText(`${directory}/${cpuWeightValue(version, MIN_CPU_SHARES).file}`)).trim();
+function sharesOf(version: 1 | 2, directory: string): bigint {
+  const text = readText(`${directory}/${cpuWeightValue(version, MIN_CPU_SHARES).file}`).trim();
   if (!/^\d+$/.test(text)) return 0n;
   return version === 1 ? BigInt(text) : cpuWeightToCpuShares(BigInt(text));
 }

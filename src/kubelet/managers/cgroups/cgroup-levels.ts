@@ -26,6 +26,21 @@ export function missingOf(directories: readonly string[]): readonly string[] {
 }
 
 /**
+ * Returns those of the levels of a path that do not exist, topmost first, in all hierarchies. The last one exists only with those
+ * above it.
+ */
+export function missingLevels(
+  hierarchies: readonly Hierarchy[],
+  levels: readonly string[],
+): readonly string[] {
+  return hierarchies.flatMap(({path}) =>
+    missingOf(levels.slice(-1).map((level) => path + level)).length === 0
+      ? []
+      : missingOf(levels.map((level) => path + level)),
+  );
+}
+
+/**
  * Runs work in a hierarchy. Where the kernel allows no cgroups in an optional one, the runtime cannot create any either, and
  * there will be nothing to remove.
  */
@@ -38,6 +53,36 @@ export async function unlessReadOnly({isOptional}: Hierarchy, create: () => Prom
 }
 
 const NOT_WRITABLE = ['EROFS', 'EACCES', 'EPERM'] as const;
+
+/**
+ * Reports whether the levels above a pod are complete in a hierarchy, so that ensureLevels has nothing to create: the last one exists,
+ * no process was killed while it created one of them, and with cgroup v2 the last one has the controllers, which it has only with
+ * those above it.
+ */
+export async function hasReadyParents(
+  {cgroupRoot, hierarchy, created, begun}: CreationContext,
+  levels: readonly string[],
+): Promise<boolean> {
+  const directories = levels.map((level) => hierarchy.path + level);
+  if (directories.some((directory) => begun.includes(directory))) return false;
+  if (await created.hasBegun(directories)) return false;
+  const last = directories.at(-1) ?? hierarchy.path;
+  return cgroupRoot.version === 1 || missingControllers(last, hierarchy).length === 0;
+}
+
+/**
+ * Sets the CPU weight of the cgroup of BestEffort pods again if kcri has created it and another process has changed it: its pods get
+ * the CPU time that others leave (qosContainerManagerImpl setCPUCgroupConfig).
+ */
+export async function keepWeight(
+  {cgroupRoot, hierarchy, created}: CreationContext,
+  level: string,
+): Promise<void> {
+  if (!isQosCgroup(level, 'besteffort')) return;
+  const values = [cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES)];
+  if (!hasLimits(hierarchy, level, values) && (await created.has(hierarchy.path + level)))
+    await writeLimits(hierarchy, level, values);
+}
 
 /** Creates the missing cgroups above pods, topmost first, with their limits. Rejects with SystemError. */
 export async function ensureLevels(context: CreationContext, levels: readonly string[]): Promise<void> {
@@ -59,9 +104,7 @@ async function ensureLevel(context: CreationContext, level: string): Promise<voi
   if (!(await created.has(directory))) return;
   if (isNew && level === cgroupRoot.allPods?.path)
     await writeLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
-  // BestEffort pods get the CPU time that others leave (qosContainerManagerImpl setCPUCgroupConfig).
-  if (isQosCgroup(level, 'besteffort'))
-    await writeLimits(hierarchy, level, [cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES)]);
+  await keepWeight(context, level);
 }
 
 /**
@@ -87,12 +130,14 @@ export async function createCgroup(
 ): Promise<boolean> {
   const directory = hierarchy.path + path;
   const isMissing = inodeOf(directory) === undefined;
+  const isSlice = hierarchy.sliceRoot === hierarchy.path && isMissing;
   // systemd removes what it does not know.
-  if (hierarchy.sliceRoot === hierarchy.path && isMissing) await startSlice(path, version);
-  if (version === 2) await enableControllers(dirname(directory), hierarchy.controllers);
+  if (isSlice) await startSlice(path, version);
+  if (version === 2) await enableControllers(dirname(directory), hierarchy);
   // With cgroup v1, systemd has created the cgroup in some hierarchies.
-  const isNew = inodeOf(directory) === undefined ? await makeCgroup(directory) : isMissing;
-  if (version === 1 && basename(hierarchy.path) === 'cpuset') await inheritCpuset(directory);
+  const isLeft = isSlice ? inodeOf(directory) === undefined : isMissing;
+  const isNew = isLeft ? await makeCgroup(directory) : isMissing;
+  if (version === 1 && basename(hierarchy.path) === 'cpuset') await inheritCpuset(hierarchy.path, directory);
   return isNew;
 }
 
@@ -108,21 +153,43 @@ async function makeCgroup(directory: string): Promise<boolean> {
   });
 }
 
-/** Copies the CPUs and memory nodes of its parent to a cgroup that has none, which could not have processes (cpusetCopyIfNeeded). */
-async function inheritCpuset(directory: string): Promise<void> {
+/**
+ * Copies the CPUs and memory nodes of its parent to a cgroup that has none, which could not have processes, and first to a parent
+ * that has none (cpusetCopyIfNeeded).
+ */
+async function inheritCpuset(root: string, directory: string): Promise<void> {
+  const parent = dirname(directory);
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    if ((await readText(`${directory}/${file}`)).trim() !== '') continue;
-    const value = (await readText(`${dirname(directory)}/${file}`)).trim();
+    if (readText(`${directory}/${file}`).trim() !== '') continue;
+    const inherited = (): string => readText(`${parent}/${file}`).trim();
+    if (inherited() === '' && parent.length > root.length) await inheritCpuset(root, parent);
+    const value = inherited();
     if (value !== '') await writeValue(directory, {file, value});
   }
 }
 
 /** Enables controllers for the children of a cgroup (cgroup v2). */
-async function enableControllers(parent: string, controllers: readonly string[]): Promise<void> {
-  const file = `${parent}/cgroup.subtree_control`;
-  const enabled = splitFields(await readText(file));
-  const missing = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
+async function enableControllers(parent: string, hierarchy: Hierarchy): Promise<void> {
+  const missing = missingControllers(parent, hierarchy).map((name) => `+${name}`);
+  const file = subtreeControl(parent);
   if (missing.length > 0) await withFileErrors('writing', file, () => writeFile(file, missing.join(' ')));
+}
+
+/** Returns the controllers that children of a cgroup lack (cgroup v2). */
+function missingControllers(parent: string, {controllers}: Hierarchy): readonly string[] {
+  const enabled = splitFields(readText(subtreeControl(parent)));
+  return controllers.filter((name) => !enabled.includes(name));
+}
+
+function subtreeControl(directory: string): string {
+  return `${directory}/cgroup.subtree_control`;
+}
+
+/** Reports whether a cgroup has the values of a hierarchy's controllers. */
+export function hasLimits(hierarchy: Hierarchy, path: string, values: readonly CgroupValue[]): boolean {
+  return values
+    .filter(({controller}) => hierarchy.controllers.includes(controller))
+    .every(({file, value}) => readText(`${hierarchy.path}${path}/${file}`).trim() === value);
 }
 
 /** Writes the values of a hierarchy's controllers. */

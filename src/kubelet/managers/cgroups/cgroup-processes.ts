@@ -14,11 +14,11 @@ export async function hasEndedProcesses(
   path: string,
   ids: readonly string[],
 ): Promise<boolean> {
-  const [hierarchy] = await listHierarchies(cgroupRoot);
+  const [hierarchy] = listHierarchies(cgroupRoot);
   if (hierarchy === undefined) return false;
   const directory = hierarchy.path + path;
   if (inodeOf(directory) === undefined) return false;
-  const names = await namesIn(directory);
+  const names = namesIn(directory);
   const own = names.filter((name) => ids.some((id) => name.includes(id)));
   if (names.length > 0 && own.length === 0) return false;
   if (own.length < ids.length) return true;
@@ -29,7 +29,7 @@ export async function hasEndedProcesses(
 /** Reports whether there is a process in the cgroup or its children. Rejects with SystemError. */
 export async function hasProcesses(directory: string): Promise<boolean> {
   if ((await readPids(directory)).length > 0) return true;
-  for (const child of await namesIn(directory)) if (await hasProcesses(`${directory}/${child}`)) return true;
+  for (const child of namesIn(directory)) if (await hasProcesses(`${directory}/${child}`)) return true;
   return false;
 }
 

@@ -11,32 +11,57 @@ import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {inodeOf} from './hierarchies.js';
 
-/** End of the last work of this process that needs the lock; it never rejects. */
-let lastWork: Promise<unknown> = Promise.resolve();
+type Work = (created: CreatedCgroups) => Promise<void>;
 
-/** Runs work with the ledger under the lock for the cgroups above pods. Rejects with SystemError. */
-export async function withCreatedCgroups(
-  cgroupRoot: CgroupRoot,
-  work: (created: CreatedCgroups) => Promise<void>,
-): Promise<void> {
-  // Waiting here costs nothing, while a hundred pods that start at once would poll for the lock.
-  const done = lastWork.then(async () => {
-    await workUnderLock(cgroupRoot, work);
-  });
-  lastWork = done.catch(() => undefined);
-  await done;
+/** Work of one root directory that shares the lock, and one reading and one writing of the ledger. */
+interface Session {
+  readonly rootDir: string;
+  readonly works: Work[];
+  /** Resolves with the errors by index of the work. */
+  readonly done: Promise<ReadonlyMap<number, unknown>>;
 }
 
-async function workUnderLock(
-  {rootDir}: CgroupRoot,
-  work: (created: CreatedCgroups) => Promise<void>,
-): Promise<void> {
+/** Other processes wait meanwhile, and work waits for the others that share its session. */
+const MAX_WORKS = 8;
+
+/** Session that has not started. */
+let nextSession: Session | undefined;
+/** End of the last session of this process; it never rejects. */
+let lastSession: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs work with the ledger under the lock for the cgroups above pods. Work that waits for the lock runs one after the other
+ * under one lock: a hundred pods that start at once would poll for it. Rejects with SystemError.
+ */
+export async function withCreatedCgroups({rootDir}: CgroupRoot, work: Work): Promise<void> {
+  if (nextSession?.rootDir !== rootDir || nextSession.works.length >= MAX_WORKS)
+    nextSession = createSession(rootDir);
+  const {works, done} = nextSession;
+  const index = works.push(work) - 1;
+  const errors = await done;
+  if (errors.has(index)) throw errors.get(index);
+}
+
+function createSession(rootDir: string): Session {
+  const works: Work[] = [];
+  const done = lastSession.then(async () => {
+    if (nextSession?.works === works) nextSession = undefined;
+    return await workUnderLock(rootDir, works);
+  });
+  lastSession = done.catch(() => undefined);
+  return {rootDir, works, done};
+}
+
+async function workUnderLock(rootDir: string, works: readonly Work[]): Promise<ReadonlyMap<number, unknown>> {
   // The lock is global, because processes with other root directories use the same parent cgroups.
   const lock = await acquireLock(CGROUPS_LOCK);
   try {
     const created = new CreatedCgroups(rootDir);
-    await work(created);
+    const errors = new Map<number, unknown>();
+    for (const [index, work] of works.entries())
+      await work(created).catch((error: unknown) => errors.set(index, error));
     await created.flush();
+    return errors;
   } finally {
     await lock[Symbol.asyncDispose]();
   }
@@ -64,6 +89,8 @@ export class CreatedCgroups {
   #content: Content | undefined;
   /** True if the file lacks directories that were created since `begin`. */
   #isStale = false;
+  /** True if the file exists, and therefore its directory. */
+  #isStored = false;
 
   constructor(rootDir: string) {
     this.#path = `${stateDirectory(rootDir)}/cgroups.json`;
@@ -164,6 +191,7 @@ export class CreatedCgroups {
     const text = await withFileErrors('reading', this.#path, () =>
       ifPresent(() => readFile(this.#path, 'utf8')),
     );
+    this.#isStored = text !== undefined;
     // The file may be empty after a power failure. Its content would be obsolete anyway after a reboot.
     const stored = text === undefined || text === '' ? undefined : this.#parse(text);
     this.#content = stored?.bootId === bootId() ? stored : {bootId: bootId(), inodes: {}};
@@ -192,9 +220,10 @@ export class CreatedCgroups {
     const content = {bootId: bootId(), inodes};
     if (Object.keys(inodes).length === 0) await removeAtomicFile(this.#path);
     else {
-      await makeDirectoryPath(dirname(this.#path), 0o750);
+      if (!this.#isStored) await makeDirectoryPath(dirname(this.#path), 0o750);
       await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
     }
+    this.#isStored = Object.keys(inodes).length > 0;
     this.#content = content;
     this.#isStale = false;
   }

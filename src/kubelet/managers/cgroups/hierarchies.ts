@@ -1,7 +1,7 @@
-import {statSync, type BigIntStats} from 'node:fs';
-import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {readdirSync, readFileSync, statSync, type BigIntStats} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
-import {fileError, ifPresent, withFileErrors} from '../../../base/fs/files.js';
+import {fileError, withFileErrors} from '../../../base/fs/files.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {CONTROLLERS, type CgroupValue} from './cgroup-files.js';
 
@@ -19,18 +19,23 @@ export interface Hierarchy {
   readonly isOptional: boolean;
 }
 
-/** Returns the hierarchies with limits, then the others (cgroup v1). Rejects with SystemError. */
-export async function listHierarchies({
-  mount,
-  version,
-  hasSlices = false,
-}: CgroupRoot): Promise<readonly Hierarchy[]> {
+/*
+ * Cgroups are listed and read on this thread: they are in memory, and handing a call to another thread takes longer than the
+ * call. Changes may wait for the kernel, and are not made on it.
+ */
+
+/**
+ * Returns the hierarchies with limits, then the others (cgroup v1).
+ *
+ * @throws SystemError if they cannot be read.
+ */
+export function listHierarchies({mount, version, hasSlices = false}: CgroupRoot): readonly Hierarchy[] {
   if (version === 2) {
-    const present = splitFields(await readText(`${mount}/cgroup.controllers`));
+    const present = splitFields(readText(`${mount}/cgroup.controllers`));
     const controllers = CONTROLLERS.filter((name) => present.includes(name));
     return [{path: mount, controllers, sliceRoot: hasSlices ? mount : undefined, isOptional: false}];
   }
-  const names = await namesIn(mount);
+  const names = namesIn(mount);
   const controlled = CONTROLLERS.filter((name) => names.includes(name));
   const others = names.filter(
     (name) =>
@@ -77,7 +82,6 @@ export function hasChildren(directory: string): boolean {
 /** Links of an empty directory: its name and `.`. Each child adds its `..`. */
 const LINKS_OF_EMPTY = 2n;
 
-/** Synchronous, because cgroups are in memory: there is one look-up per pod, controller and level. */
 function statusOf(directory: string): BigIntStats | undefined {
   try {
     return statSync(directory, {bigint: true, throwIfNoEntry: false});
@@ -95,10 +99,14 @@ export async function writeValue(
   await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
 }
 
-/** Returns the names of directories and links in a directory, if it exists. Rejects with SystemError. */
-export async function namesIn(path: string): Promise<readonly string[]> {
+/**
+ * Returns the names of directories and links in a directory; none if it does not exist.
+ *
+ * @throws SystemError if it cannot be read.
+ */
+export function namesIn(path: string): readonly string[] {
   try {
-    const entries = await readdir(path, {withFileTypes: true});
+    const entries = readdirSync(path, {withFileTypes: true});
     return entries.filter((entry) => !entry.isFile()).map(({name}) => name);
   } catch (error) {
     // The kernel returns ENODEV for a cgroup that is removed while it is read.
@@ -107,9 +115,18 @@ export async function namesIn(path: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns the content of a file; empty if it does not exist. Rejects with SystemError. */
-export async function readText(path: string): Promise<string> {
-  return (await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')))) ?? '';
+/**
+ * Returns the content of a file; empty if it does not exist.
+ *
+ * @throws SystemError if it cannot be read.
+ */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return '';
+    throw fileError('reading', path, error);
+  }
 }
 
 /** Splits a text at white space. */

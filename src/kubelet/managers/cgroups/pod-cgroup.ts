@@ -18,12 +18,16 @@ import {
   ensureLevels,
   missingOf,
   unlessReadOnly,
+  hasLimits,
+  hasReadyParents,
+  keepWeight,
+  missingLevels,
   writeLimits,
   type CreationContext,
 } from './cgroup-levels.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
 import {findMissing} from './existing-cgroup.js';
-import {inodeOf, levelsOf, listHierarchies, readText, type Hierarchy} from './hierarchies.js';
+import {inodeOf, levelsOf, listHierarchies, readText} from './hierarchies.js';
 
 /**
  * Creates the cgroup `path` of a pod with its limits and its missing parents, in every hierarchy
@@ -36,16 +40,14 @@ export async function ensurePodCgroup(
   path: string,
   limits: CgroupLimits,
 ): Promise<boolean> {
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const directories = hierarchies.filter(({isOptional}) => !isOptional).map(({path: root}) => root + path);
   const missing = missingOf(directories);
   if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories)))
     return false;
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    const parents = levelsOf(dirname(path));
-    const levels = hierarchies.flatMap(({path: root}) => parents.map((level) => root + level));
-    const begun = missingOf(levels);
+    const begun = missingLevels(hierarchies, levelsOf(dirname(path)));
     await created.begin([...begun, ...missingOf(directories)]);
     try {
       for (const hierarchy of hierarchies)
@@ -66,10 +68,10 @@ export async function ensurePodCgroup(
  */
 export async function readPodCgroup(cgroupRoot: CgroupRoot, path: string): Promise<PodCgroup | undefined> {
   const {version} = cgroupRoot;
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const read = async (controller: CgroupValue['controller'], file: string): Promise<string> => {
     const root = hierarchies.find(({controllers}) => controllers.includes(controller))?.path;
-    return root === undefined ? '' : await readText(`${root}${path}/${file}`);
+    return root === undefined ? '' : readText(`${root}${path}/${file}`);
   };
   const {shares: sharesFile, limit, usage} = USAGE_FILES[version];
   const weight = parseNumber(await read('cpu', sharesFile));
@@ -93,7 +95,7 @@ export async function setPodCgroup(
   path: string,
   limits: Partial<CgroupLimits>,
 ): Promise<void> {
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
     for (const hierarchy of hierarchies) await writeLimits(hierarchy, path, values);
@@ -112,27 +114,15 @@ export async function limitAllPods(cgroupRoot: CgroupRoot): Promise<boolean> {
   if (allPods === undefined) return true;
   const values = cgroupValues(version, allPods.limits);
   let isLimited = true;
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   await withCreatedCgroups(cgroupRoot, async (created) => {
     for (const hierarchy of hierarchies.filter(({isOptional}) => !isOptional)) {
       const directory = hierarchy.path + allPods.path;
       if (await created.has(directory)) await writeLimits(hierarchy, allPods.path, values);
-      else if (inodeOf(directory) !== undefined)
-        isLimited &&= await hasLimits(hierarchy, allPods.path, values);
+      else if (inodeOf(directory) !== undefined) isLimited &&= hasLimits(hierarchy, allPods.path, values);
     }
   });
   return isLimited;
-}
-
-/** Reports whether a cgroup has the values of a hierarchy's controllers. */
-async function hasLimits(
-  hierarchy: Hierarchy,
-  path: string,
-  values: readonly CgroupValue[],
-): Promise<boolean> {
-  for (const {file, value} of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
-    if ((await readText(`${hierarchy.path}${path}/${file}`)).trim() !== value) return false;
-  return true;
 }
 
 /** Sets limits of the cgroup that a setting names, which must exist (enforceExistingCgroup). Rejects with SystemError. */
@@ -144,7 +134,7 @@ export async function limitExistingCgroup(
   const {version, hasSlices = false} = cgroupRoot;
   const names = namesOfCgroup(setting, hasSlices);
   const path = pathOfCgroup(names, hasSlices);
-  const all = await listHierarchies(cgroupRoot);
+  const all = listHierarchies(cgroupRoot);
   const problem = await findMissing(version, {names, path}, all);
   if (problem !== undefined)
     throw new SystemError(problem, {
@@ -160,8 +150,10 @@ async function createInHierarchy(
   values: readonly CgroupValue[],
 ): Promise<void> {
   const {cgroupRoot, hierarchy} = context;
+  const parents = levelsOf(dirname(path));
   await unlessReadOnly(hierarchy, async () => {
-    await ensureLevels(context, levelsOf(dirname(path)));
+    if (await hasReadyParents(context, parents)) await keepWeight(context, dirname(path));
+    else await ensureLevels(context, parents);
     await createCgroup(cgroupRoot, hierarchy, path);
     await writeLimits(hierarchy, path, values);
   });

@@ -85,7 +85,7 @@ async function moveKubelet(root: CgroupRoot, path: string, place: Required<Proce
  * error.
  */
 async function moveRootProcesses(root: CgroupRoot, path: string, procDir: string): Promise<void> {
-  const [hierarchy] = await listHierarchies(root);
+  const [hierarchy] = listHierarchies(root);
   if (hierarchy === undefined) return;
   let lastError: SystemError | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -109,7 +109,7 @@ async function moveRootProcesses(root: CgroupRoot, path: string, procDir: string
 
 /** Moves a process to a cgroup of all hierarchies, which is created if it is missing. Rejects with SystemError. */
 async function move(root: CgroupRoot, path: string, pid: number): Promise<void> {
-  for (const {path: hierarchy, isOptional} of await listHierarchies(root)) {
+  for (const {path: hierarchy, isOptional} of listHierarchies(root)) {
     const directory = hierarchy + path;
     if ((await readPids(directory)).includes(pid)) continue;
     try {

@@ -97,7 +97,7 @@ function protectedRequests({containerPolicy}: NodeFacts, requests: QosMemoryRequ
  * (retrySetMemoryReserve). Rejects with SystemError.
  */
 async function limitMemory(root: CgroupRoot, path: string, limits: MemoryLimits): Promise<void> {
-  const hierarchy = (await listHierarchies(root)).find(({controllers}) => controllers.includes('memory'));
+  const hierarchy = listHierarchies(root).find(({controllers}) => controllers.includes('memory'));
   if (hierarchy === undefined || Object.keys(limits).length === 0) return;
   const limit = async (changed: MemoryLimits): Promise<void> =>
     writeLimits(hierarchy, path, cgroupValues(root.version, changed));
@@ -110,7 +110,7 @@ async function limitMemory(root: CgroupRoot, path: string, limits: MemoryLimits)
       rethrowUnexpected(error);
       const {memoryBytes} = limits;
       if (memoryBytes === undefined) throw error;
-      const used = parseNumber(await readText(`${directory}/${USAGE_FILES[root.version].usage}`)) ?? 0n;
+      const used = parseNumber(readText(`${directory}/${USAGE_FILES[root.version].usage}`)) ?? 0n;
       await limit({memoryBytes: used > memoryBytes ? used : memoryBytes});
     }
   });

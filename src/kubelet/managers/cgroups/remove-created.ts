@@ -44,7 +44,7 @@ export async function removeDirectory(hierarchy: Hierarchy, path: string): Promi
 
 /** Reports whether there are processes in a cgroup or its children. */
 async function isPopulated(directory: string): Promise<boolean> {
-  const events = await readText(`${directory}/cgroup.events`);
+  const events = readText(`${directory}/cgroup.events`);
   // cgroup v1 does not have the file.
   return events === '' ? await hasProcesses(directory) : /^populated 1$/m.test(events);
 }

@@ -27,7 +27,7 @@ export async function removePodCgroup(
   paths: readonly string[],
   clock: Clock,
 ): Promise<boolean> {
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const roots = hierarchies.map(({path}) => path);
   const ledger = new CreatedCgroups(cgroupRoot.rootDir);
   const all = roots.flatMap((root) => paths.map((path) => root + path));
@@ -96,7 +96,7 @@ async function killAtOnce(directory: string): Promise<boolean> {
 
 /** Kills the processes that a cgroup and its children list. */
 async function killEach(directory: string): Promise<void> {
-  for (const child of await namesIn(directory)) await killEach(`${directory}/${child}`);
+  for (const child of namesIn(directory)) await killEach(`${directory}/${child}`);
   const pids = await readPids(directory);
   // A process outside of the PID namespace has the PID 0, with which kill(2) addresses kcri itself.
   for (const pid of pids.filter((each) => each > 0)) kill(pid, directory);
@@ -135,7 +135,7 @@ async function removeEmpty(hierarchy: Hierarchy, path: string): Promise<void> {
 
 /** Removes a cgroup and its children with rmdir; the files of a cgroup cannot be deleted. */
 async function removeTree(hierarchy: Hierarchy, path: string): Promise<void> {
-  for (const child of await namesIn(hierarchy.path + path)) await removeTree(hierarchy, `${path}/${child}`);
+  for (const child of namesIn(hierarchy.path + path)) await removeTree(hierarchy, `${path}/${child}`);
   try {
     await removeDirectory(hierarchy, path);
   } catch (error) {

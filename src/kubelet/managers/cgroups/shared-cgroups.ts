@@ -10,7 +10,7 @@ import {removeCreated} from './remove-created.js';
  * qosContainerManagerImpl Start). Rejects with SystemError.
  */
 export async function ensureSharedCgroups(cgroupRoot: CgroupRoot, paths: readonly string[]): Promise<void> {
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   const levels = distinctLevels(paths);
   const begun = missingOf(hierarchies.flatMap(({path: root}) => levels.map((level) => root + level)));
   if (begun.length === 0) return;
@@ -31,7 +31,7 @@ export async function ensureSharedCgroups(cgroupRoot: CgroupRoot, paths: readonl
 
 /** Removes the cgroups that pods share and that kcri has created, unless they are in use. Rejects with SystemError. */
 export async function removeSharedCgroups(cgroupRoot: CgroupRoot, paths: readonly string[]): Promise<void> {
-  const hierarchies = await listHierarchies(cgroupRoot);
+  const hierarchies = listHierarchies(cgroupRoot);
   await withCreatedCgroups(cgroupRoot, async (created) => {
     for (const hierarchy of hierarchies)
       for (const level of distinctLevels(paths).toReversed()) await removeCreated(hierarchy, level, created);

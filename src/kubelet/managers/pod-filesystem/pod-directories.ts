@@ -4,7 +4,6 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
 import {
   ifPresent,
-  pathExists,
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   validatePathSegment,
@@ -52,9 +51,6 @@ export async function makeNodeDirs({rootDir}: RootFacts): Promise<void> {
 export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
   const directory = podDir(node, podRef(pod).uid);
   const innermost = [join(directory, 'volumes'), join(directory, 'plugins')];
-  // Usually the innermost directories exist, and therefore all. A failed check is reported by makeDirectories.
-  const exist = await Promise.all(innermost.map(pathExists)).catch(() => [false]);
-  if (!exist.includes(false)) return;
   await makeDirectories(
     [node.rootDir, join(node.rootDir, 'pods'), directory, ...innermost].map((path) => ({
       path,

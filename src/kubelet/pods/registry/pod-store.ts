@@ -3,13 +3,9 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
+import {coalesce} from '../../../base/async/coalesce.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
-import {
-  removeAtomicFile,
-  syncDirectory,
-  writeFileAtomic,
-  writeFileAtomicWithFileSync,
-} from '../../../base/fs/atomic-write.js';
+import {removeAtomicFile, syncDirectory, writeFileAtomicWithFileSync} from '../../../base/fs/atomic-write.js';
 import {
   ifPresent,
   makeDirectories,
@@ -78,17 +74,34 @@ const SUFFIX = '.json';
 export class PodStore {
   readonly #rootDir: string;
   readonly #directory: string;
+  /** Syncs the directory: records that are written at the same time share a sync. */
+  readonly #sync: () => Promise<void>;
 
   /** Creates the store of a root directory; `name` is the directory of the files. */
   constructor(rootDir: string, name = 'records') {
     this.#rootDir = rootDir;
     this.#directory = join(stateDirectory(rootDir), name);
+    this.#sync = coalesce(async () => {
+      await syncDirectory(this.#directory);
+    });
   }
 
   /** Writes or replaces the pod's record; the root directory's parent must exist. */
   async put(record: PodRecord): Promise<void> {
-    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
-    await writeFileAtomic(this.#path(record.uid), formatRecord(record), MODE);
+    const path = this.#path(record.uid);
+    const text = formatRecord(record);
+    const replace = async (): Promise<true> => {
+      await writeFileAtomicWithFileSync(path, text, MODE);
+      return true;
+    };
+    await withFileErrors('writing', path, async () => {
+      // The directories nearly always exist.
+      if ((await ifPresent(replace)) !== true) {
+        await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
+        await replace();
+      }
+      await this.#sync();
+    });
   }
 
   /** Writes or replaces many records, as durably as `put`, but with one sync of their directory. */
@@ -101,7 +114,7 @@ export class PodStore {
         writeFileAtomicWithFileSync(path, formatRecord(record), MODE),
       );
     });
-    await withFileErrors('syncing', this.#directory, () => syncDirectory(this.#directory));
+    await withFileErrors('syncing', this.#directory, () => this.#sync());
   }
 
   /** Resolves with the pod's record, or undefined if kcri does not own the pod. Rejects if the record is unusable. */

@@ -1,3 +1,4 @@
+import {coalesce} from '../../../base/async/coalesce.js';
 import {SystemError} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {PodRef} from '../../contract/pod-ref.js';
@@ -7,6 +8,8 @@ import type {PodRecord, PodStore} from './pod-store.js';
 export class UnmanagedPods {
   readonly #store: Pick<PodStore, 'uids' | 'get'>;
   readonly #endpoint: string;
+  /** Lists the records: pods that start at the same time share a listing. */
+  readonly #list: () => Promise<readonly PodUid[]>;
   /** Records by UID; undefined for an unusable record. */
   readonly #known = new Map<PodUid, PodRecord | undefined>();
 
@@ -14,6 +17,7 @@ export class UnmanagedPods {
   constructor(store: Pick<PodStore, 'uids' | 'get'>, endpoint: string) {
     this.#store = store;
     this.#endpoint = endpoint;
+    this.#list = coalesce(async () => await store.uids());
   }
 
   /**
@@ -24,7 +28,7 @@ export class UnmanagedPods {
     {uid, namespace, name}: PodRef,
     isOwn: (uid: PodUid) => boolean,
   ): Promise<PodRecord | undefined> {
-    const uids = new Set(await this.#store.uids());
+    const uids = new Set(await this.#list());
     for (const known of this.#known.keys()) if (!uids.has(known)) this.#known.delete(known);
     for (const other of uids)
       if (!isOwn(other) && !this.#known.has(other)) this.#known.set(other, await this.#read(other));
