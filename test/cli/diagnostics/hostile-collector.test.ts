@@ -92,7 +92,7 @@ test('a trace with thousands of calls is sent', async () => {
   await using collector = await OtlpReceiver.start();
   const warnings: string[] = [];
   const report = (text: string): void => void warnings.push(text);
-  const {observer, finish} = startTrace(
+  const trace = startTrace(
     // The command's own limit may be too short for a loaded machine.
     {endpoint: collector.endpoint, perMillion: -1, flushMs: timeBudget(300_000)},
     {name: 'inspect', program: 'kcri', mask: (text) => text, inform: report, warn: report},
@@ -103,8 +103,8 @@ test('a trace with thousands of calls is sent', async () => {
     method: RUNTIME_METHODS.containerStatus,
     request: {},
   };
-  for (let count = 0; count < CALLS; count += 1) observer?.(call).ended?.();
-  await finish(undefined);
+  for (let count = 0; count < CALLS; count += 1) trace.observer?.(call).ended?.();
+  await trace.finish(undefined);
   expect(warnings).toEqual([]);
   // Spans that are faster than the collector are dropped above this number.
   expect(collector.spans.length).toBeGreaterThanOrEqual(2048);
