@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import {acquireLock} from '../../src/base/fs/lock.js';
+import {until} from '../base/until.js';
 import {
   aManifest,
   createTestbed,
@@ -66,12 +67,19 @@ test('of two concurrently synced pods with one UID only one is created', async (
   expect(await onlyRecord(testbed)).toMatchObject({name: created[0]});
 });
 
+/** Interval in which a lock is looked at again, in ms. */
+const LOCK_POLL_MS = 50;
+
 /** Deletes web while another process holds its lock and runs `meanwhile`. */
 async function deleteAfter(testbed: CommandTestbed, meanwhile: () => Promise<void>) {
   const lock = await acquireLock(join(testbed.rootDir, 'kcri/locks', 'default_web.lock'));
-  const deleting = testbed.run(['delete', 'web']);
-  while (testbed.runtime.callsTo('Version').length === 0) await systemClock.sleep(5);
-  await systemClock.sleep(100);
+  const sleeps: number[] = [];
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    sleeps.push(ms);
+    await systemClock.sleep(ms, signal);
+  };
+  const deleting = testbed.run(['delete', 'web'], {clock: {...systemClock, sleep}});
+  await until(() => sleeps.includes(LOCK_POLL_MS));
   await meanwhile();
   await lock[Symbol.asyncDispose]();
   return await deleting;

@@ -21,9 +21,10 @@ export interface TracingOptions {
   readonly endpoint: string;
   /** Number of traces to send per million; negative for all. */
   readonly perMillion: number;
+  /** Maximum time to wait for a response of the collector, in ms; 2 s by default. */
+  readonly flushMs?: number;
 }
 
-/** Maximum time to wait for the collector at the end of the command, in ms. */
 const FLUSH_MS = 2000;
 const MILLION = 1_000_000;
 /** Maximum length of a reported problem, in UTF-16 code units. */
@@ -33,10 +34,13 @@ const LONGEST_PROBLEM = 500;
  * Traces a command with a root span and one child span per call. Each call passes its span to the runtime as W3C
  * traceparent. `finish` sends the spans, and warns if the collector does not accept them.
  */
-export function startTrace({endpoint, perMillion}: TracingOptions, command: DiagnosedCommand): Diagnostic {
+export function startTrace(
+  {endpoint, perMillion, flushMs = FLUSH_MS}: TracingOptions,
+  command: DiagnosedCommand,
+): Diagnostic {
   let failure: string | undefined;
   const exporter = reportingExporter(
-    new OTLPTraceExporter({url: `http://${endpoint}`, timeoutMillis: FLUSH_MS}),
+    new OTLPTraceExporter({url: `http://${endpoint}`, timeoutMillis: flushMs}),
     (error) => {
       if (error !== undefined) failure = messageOf(error);
     },
@@ -58,7 +62,7 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Diag
       () => failure,
       (problem: unknown) => messageOf(problem),
     );
-    const problem = await Promise.race([sent, tooLate()]);
+    const problem = await Promise.race([sent, tooLate(flushMs)]);
     if (problem !== undefined) command.warn(`cannot send the trace to ${endpoint}: ${summarize(problem)}`);
   };
   const context = trace.setSpan(ROOT_CONTEXT, root);
@@ -71,9 +75,9 @@ function summarize(problem: string): string {
   return line.length <= LONGEST_PROBLEM ? line : `${line.slice(0, LONGEST_PROBLEM)}...`;
 }
 
-async function tooLate(): Promise<string> {
-  await systemClock.sleep(FLUSH_MS + 500);
-  return `no response within ${FLUSH_MS / 1000}s`;
+async function tooLate(flushMs: number): Promise<string> {
+  await systemClock.sleep(flushMs + 500);
+  return `no response within ${flushMs / 1000}s`;
 }
 
 function samplerOf(perMillion: number): Sampler {

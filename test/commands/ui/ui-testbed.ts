@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import {onTestFinished} from 'vitest';
+import type {Clock} from '../../../src/base/clock.js';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import type {Session} from '../../../src/features/ui/protocol.js';
 import {until} from '../../base/until.js';
@@ -6,9 +8,42 @@ import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
 import {realTimeClock} from '../../fakes/fake-clock.js';
 
 /** A clock with short pauses between samples, also those that follow from their costs, but without shorter timeouts. */
-export const UI_CLOCK = realTimeClock({
-  sleepMs: (ms) => (ms > 2000 && Number.isInteger(ms / 1000) ? ms : 20),
-});
+export const UI_CLOCK = realTimeClock({sleepMs: (ms) => (isTimeout(ms) ? ms : 20)});
+
+function isTimeout(ms: number): boolean {
+  return ms > 2000 && Number.isInteger(ms / 1000);
+}
+
+/** The pauses between samples, which a test can make endless. */
+export class HeldPauses {
+  #isHolding = false;
+  /** Number of endless pauses that have not been aborted. */
+  held = 0;
+
+  /** The clock of the pauses. */
+  readonly clock: Clock = {
+    ...UI_CLOCK,
+    sleep: async (ms, signal) => {
+      if (!this.#isHolding || isTimeout(ms) || signal === undefined) await UI_CLOCK.sleep(ms, signal);
+      else await this.#sleepUntilAborted(signal);
+    },
+  };
+
+  /** Makes all pauses endless that begin from now on. */
+  hold(): void {
+    this.#isHolding = true;
+  }
+
+  async #sleepUntilAborted(signal: AbortSignal): Promise<void> {
+    this.held += 1;
+    try {
+      if (!signal.aborted) await once(signal, 'abort');
+      signal.throwIfAborted();
+    } finally {
+      this.held -= 1;
+    }
+  }
+}
 
 /** Message of the live stream. */
 export interface LiveLine {

@@ -8,7 +8,7 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {createSelfSignedPair} from '../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
-import {pathOf, startUi, type RunningUi} from './ui-testbed.js';
+import {HeldPauses, pathOf, startUi, type RunningUi} from './ui-testbed.js';
 import type {RunOptions} from '../../cli/run-kcri.js';
 
 async function sync(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
@@ -113,19 +113,21 @@ test.each([
 });
 
 test('the runtime is not asked while no page is open', async () => {
-  const {testbed, page} = await started();
+  const pauses = new HeldPauses();
+  const {testbed, page} = await started([], {clock: pauses.clock});
   testbed.runtime.clearCalls();
   await page.signIn();
   expect(testbed.runtime.calls).toEqual([]);
   const live = await page.live();
   await live.until(() => live.messages.length > 2);
+  pauses.hold();
+  await until(() => pauses.held === 1);
   live.close();
-  // The stream ends, and with it the samples.
-  await until(async () => {
-    testbed.runtime.clearCalls();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return testbed.runtime.calls.length === 0;
-  });
+  // The stream ends, and with it the pause before the next sample.
+  await until(() => pauses.held === 0);
+  testbed.runtime.clearCalls();
+  expect((await page.get('/')).status).toBe(200);
+  expect([testbed.runtime.calls, pauses.held]).toEqual([[], 0]);
 });
 
 test('a runtime that is unavailable is told, with the pods that are known', async () => {

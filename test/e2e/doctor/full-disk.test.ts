@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {fillDisk} from '../harness/fill-disk.js';
+import {interruptWhen, WAIT_FOR_FAILED} from '../harness/kcri-process.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {mountSmallDisk} from '../harness/small-disk.js';
@@ -43,11 +44,14 @@ describe.each(newestRuntime)('a full disk of the runtime: $name', (which) => {
 
     const places = ['--pod-logs-dir', join(rootDir, 'logs'), '--cgroup-root', temporaryCgroupRoot()];
     const input = aManifest('web', {hostNetwork: true, containers: [aContainer('main')]});
-    const sync = await runtime.kcri([...elsewhere, 'sync', '-', '--timeout=10s', ...places], {input});
-    expect(sync.exitCode).not.toBe(0);
-    const why = await runtime.kcri([...elsewhere, 'why', 'web', '-o', 'json']);
-    const {items} = JSON.parse(why.stdout) as {items: {findings: readonly Finding[]}[]};
-    expect(items[0]?.findings).toMatchObject([
+    const findings = async (): Promise<readonly Finding[]> => {
+      const {stdout} = await runtime.kcri([...elsewhere, 'why', 'web', '-o', 'json']);
+      if (stdout === '') return [];
+      return (JSON.parse(stdout) as {items: {findings: readonly Finding[]}[]}).items[0]?.findings ?? [];
+    };
+    const sync = runtime.start([...elsewhere, 'sync', '-', WAIT_FOR_FAILED, ...places], {input});
+    await interruptWhen(async () => (await findings()).some(({rule}) => rule === 'disk-full'), sync);
+    expect(await findings()).toMatchObject([
       {rule: 'disk-full', cause: expect.stringContaining('no space is left') as string},
     ]);
     await rm(file);

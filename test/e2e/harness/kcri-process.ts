@@ -1,5 +1,6 @@
 import {spawn} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
+import {until} from '../../base/until.js';
 import {KCRI_COMMAND, throughLink} from '../../kcri-command.js';
 
 /** Result of a run of kcri. */
@@ -79,4 +80,18 @@ export function startKcriProcess(args: readonly string[], options: KcriOptions =
     }
   };
   return {kill: (signal) => child.kill(signal), waitForOutput, exited: ended};
+}
+
+/** The flag of a sync that waits for failed pods, without a limit that a test reaches. */
+export const WAIT_FOR_FAILED = '--timeout=1h';
+
+/** Interrupts a sync when the condition holds. */
+export async function interruptWhen(condition: () => Promise<boolean>, sync: KcriProcess): Promise<void> {
+  try {
+    await until(condition);
+  } finally {
+    sync.kill('SIGINT');
+  }
+  const {exitCode, stderr} = await sync.exited;
+  if (exitCode !== 130) throw new Error(`the sync ended with ${exitCode}: ${stderr}`);
 }

@@ -9,10 +9,16 @@ import {
   type PodSandboxId,
 } from '../../../src/cri/index.js';
 import {timeBudget} from '../../base/time-budget.js';
+import {
+  interruptWhen,
+  WAIT_FOR_FAILED,
+  type KcriOptions,
+  type KcriProcess,
+  type KcriResult,
+} from './kcri-process.js';
 import {listCgroupsAt} from './leftovers.js';
 import {listPodCgroups, removeCgroupRoot} from './pod-cgroups.js';
 import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
-import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
 
 /** Time limit of a command in a container: with little CPU time, it is slow to start. */
@@ -33,6 +39,8 @@ export interface PodTestbed extends AsyncDisposable {
   /** Runs `kcri sync -` with a manifest. */
   sync(manifest: string, args?: readonly string[], options?: KcriOptions): Promise<KcriResult>;
   startSync(manifest: string, args?: readonly string[], options?: KcriOptions): KcriProcess;
+  /** Runs `kcri sync -`, which also waits for failed pods, until the condition holds, and leaves its pods as they are. */
+  leaveWhen(condition: () => Promise<boolean>, manifest: string): Promise<void>;
   delete(...pods: readonly string[]): Promise<KcriResult>;
   /** Returns the newest pod of that name in the runtime, whoever created it. */
   find(name: string): Promise<RunningPodState | undefined>;
@@ -90,6 +98,7 @@ export async function startPodTestbed(
     startSync,
     find,
     sync: (manifest, args, options) => startSync(manifest, args, options).exited,
+    leaveWhen: (condition, manifest) => interruptWhen(condition, startSync(manifest, [WAIT_FOR_FAILED])),
     delete: (...pods) => runtime.kcri(['delete', ...pods]),
     pod: async (name) => {
       const found = await find(name);

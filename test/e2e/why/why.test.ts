@@ -81,7 +81,11 @@ const cases = (local: string, remote: string): Readonly<Record<string, Case>> =>
     spec: {
       containers: [
         aContainer('first', {command: shellCommand('nc -l -p 8080 -e cat')}),
-        aContainer('main', {command: shellCommand('sleep 1; nc -l -p 8080 -e cat || exit 1')}),
+        aContainer('main', {
+          command: shellCommand(
+            'until netstat -ltn | grep -q :8080; do sleep 0.1; done; nc -l -p 8080 -e cat',
+          ),
+        }),
       ],
     },
     rule: 'port-in-use',
@@ -315,9 +319,8 @@ describe.each(newestRuntime)('why: $name', (which) => {
       metadata: {name: 'settings'},
       data: {},
     });
-    expect((await testbed.podTestbed.sync(`${pod}\n---\n${settings}`, ['--timeout=3s'])).exitCode).not.toBe(
-      0,
-    );
+    const isExplained = async (): Promise<boolean> => (await kcri('why', 'no-key')).exitCode === 1;
+    await testbed.podTestbed.leaveWhen(isExplained, `${pod}\n---\n${settings}`);
     onTestFinished(async () => {
       await testbed.podTestbed.delete('no-key');
     });

@@ -4,7 +4,8 @@ import {join} from 'node:path';
 import {systemClock, type Clock} from '../../../src/base/clock.js';
 import {FileSource} from '../../../src/kubelet/sources/file-source.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import type {FakeClock} from '../../fakes/fake-clock.js';
+import {until} from '../../base/until.js';
+import {isAtWork, type FakeClock} from '../../fakes/fake-clock.js';
 import {prepareOnNode, runSource, type RunningSource} from './run-source.js';
 
 /** Interval so long that no test reaches it. */
@@ -54,11 +55,13 @@ export async function aDirectory(files: Readonly<Record<string, string>> = {}): 
   return {path, write, replaceBy};
 }
 
-/** Advances the clock in small steps, with pauses for file operations, until the condition is true or `ms` have passed. */
+/** Advances the clock in small steps, each after all file operations, until the condition is true or `ms` have passed. */
 export async function advanceUntil(clock: FakeClock, ms: number, condition: () => boolean): Promise<void> {
   const end = clock.now() + ms;
   while (clock.now() < end && !condition()) {
+    // Changes of watched files arrive between the turns of the event loop.
     await systemClock.sleep(2);
+    await until(() => !isAtWork());
     await clock.advance(10);
   }
 }
