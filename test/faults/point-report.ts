@@ -8,6 +8,10 @@ export interface CaseOrder {
   readonly seed: number;
   /** Plays only points whose description contains this text. */
   readonly only?: string | undefined;
+  /** Begins no point with volumes after this time. */
+  readonly minutes: number;
+  /** Points with volumes that are not played again, as they were reported. */
+  readonly played?: readonly string[] | undefined;
 }
 
 /** Result of a point. */

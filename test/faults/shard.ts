@@ -79,7 +79,7 @@ async function playCase(order: CaseOrder): Promise<void> {
   if (aftermath !== undefined) {
     using kubelets = new KubeletProcesses(join(import.meta.dirname, 'volume-process.js'));
     const random = pseudoRandom(seedOf(order.caseName, order.seed));
-    await playVolumePoints(order, {aftermath, random, report, startProcess: () => kubelets.take()});
+    await playVolumePoints(order, {aftermath, random, report, processes: kubelets});
   } else await (killed === undefined ? playCasePoints(order) : playSteps(order, killed));
 }
 

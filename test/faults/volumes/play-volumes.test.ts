@@ -12,7 +12,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
   beforeAll(async () => {
     const [program] = await buildTestPrograms('volumes', ['faults/volumes/volume-process.ts']);
     processes = new KubeletProcesses(program!);
-    whole = await playVolumes({}, () => processes.take());
+    whole = await playVolumes({}, processes);
   });
   afterAll(() => {
     processes[Symbol.dispose]();
@@ -40,7 +40,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
   ])('lose nothing if the kubelet is killed before %s', async (_what, pattern, point) => {
     const killBeforeStep = whole.steps?.findIndex((step) => pattern.test(step)) ?? -1;
     expect(killBeforeStep).toBeGreaterThan(0);
-    const played = await playVolumes({...point, killBeforeStep}, () => processes.take());
+    const played = await playVolumes({...point, killBeforeStep}, processes);
     // Steps may come in another order than without a kill.
     expect(played).toMatchObject({
       ...{wasReached: true, violations: []},
@@ -57,7 +57,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     {fault: {method: 'NodeExpandVolume', skip: 0, name: 'failed'}},
     {killIn: {method: 'ControllerExpandVolume', skip: 0, stage: 'after'}, aftermath: 'reboot'},
   ])('lose nothing in spite of %o', async (point) => {
-    const played = await playVolumes(point, () => processes.take());
+    const played = await playVolumes(point, processes);
     expect(played).toMatchObject({wasReached: true, violations: []});
   });
 });

@@ -11,6 +11,7 @@ import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import type {Plain} from '../../fakes/containerd/containerd-services.js';
 import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {findDuplicates} from '../end-state.js';
+import type {KubeletProcesses} from '../killable-driver.js';
 import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
@@ -48,13 +49,10 @@ const POD_NAMES: ReadonlySet<string> = new Set(['a', 'b', 'c']);
  * Runs three pods that share volumes of a CSI driver and have one of their own, with a fault, and removes them one after the other.
  * Checks all the time that running containers have their volumes, and at the end that nothing is left and no data is lost.
  */
-export async function playVolumes(
-  point: VolumePoint,
-  startProcess: () => ChildProcess,
-): Promise<PlayedVolumes> {
+export async function playVolumes(point: VolumePoint, processes: KubeletProcesses): Promise<PlayedVolumes> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'kcri-volumes-')));
   const disk = await attachLoopDisk(1);
-  const play = new VolumePlay({directory, disk, point, startProcess});
+  const play = new VolumePlay({directory, disk, point, processes});
   try {
     return await play.play();
   } finally {
@@ -68,7 +66,7 @@ interface PlayOptions {
   readonly directory: string;
   readonly disk: LoopDisk;
   readonly point: VolumePoint;
-  readonly startProcess: () => ChildProcess;
+  readonly processes: KubeletProcesses;
 }
 
 class VolumePlay {
@@ -80,6 +78,7 @@ class VolumePlay {
   readonly #deviceNumber: number;
   #fake: FakeRuntime | undefined;
   #kubelet: StepProcess | undefined;
+  #child: ChildProcess | undefined;
   #killedBefore: string | undefined;
   /** Whether a kubelet was killed. */
   #wasKilled = false;
@@ -137,6 +136,7 @@ class VolumePlay {
     } catch (error) {
       this.#violations.add(error instanceof Error ? error.message : String(error));
     }
+    await this.#stop();
     const {methods} = this.#driver;
     const killedBefore = this.#killedBefore?.replaceAll(this.#options.directory, '');
     return {steps, killedBefore, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
@@ -148,6 +148,19 @@ class VolumePlay {
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
     await unmountAll(this.#options.directory);
+  }
+
+  /** Stops the last kubelet, so that its process can be used for another play, unless something is wrong. */
+  async #stop(): Promise<void> {
+    if (this.#violations.size > 0) return;
+    this.#isEnding = true;
+    const left = await this.#kubelet?.stop();
+    if (left === undefined) this.#violations.add('the kubelet did not stop');
+    else {
+      if (this.#child !== undefined) this.#options.processes.give(this.#child);
+      this.#kubelet = undefined;
+      for (const name of left) this.#violations.add(`left behind: ${name} of the kubelet that stopped`);
+    }
   }
 
   #path(name: string): string {
@@ -281,6 +294,7 @@ class VolumePlay {
   }
 
   #start(step: number): void {
+    const child = this.#options.processes.take();
     const options: VolumeProcessOptions = {
       endpoint: this.#fake?.endpoint ?? '',
       rootDir: this.#path('root'),
@@ -289,8 +303,9 @@ class VolumePlay {
       devicePluginsDir: this.#path('devices'),
       ...{startMs: this.#startMs, step},
     };
-    const kubelet = new StepProcess(this.#options.startProcess(), options);
+    const kubelet = new StepProcess(child, options);
     this.#kubelet = kubelet;
+    this.#child = child;
     void kubelet.ended.then(() => {
       if (this.#isEnding) return;
       if (kubelet.exitCode !== null) this.#violations.add(`the kubelet ended with ${kubelet.exitCode}`);
