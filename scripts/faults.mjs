@@ -14,7 +14,7 @@ import {cpus} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {buildTestPrograms} from './build-test-programs.mjs';
+import {buildCompiledProgram, buildTestPrograms} from './build-test-programs.mjs';
 import {summaryTable, writeResults} from './faults/report.mjs';
 
 const {values} = parseArgs({
@@ -29,6 +29,8 @@ const {values} = parseArgs({
     write: {type: 'boolean', default: false},
   },
 });
+/** Starts processes with the code that V8 has compiled in earlier ones. */
+const RUNNER = fileURLToPath(new URL('faults/run-compiled.cjs', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('../test/golden/', import.meta.url));
 
 /** Cases of pods with CSI volumes, by what happens after a kill (test/faults/volumes). */
@@ -62,8 +64,8 @@ const [shard] = await buildTestPrograms('faults', [
   'faults/kubelet-process.ts',
   'faults/takeover/takeover-process.ts',
   'faults/allocations/allocation-process.ts',
-  'faults/volumes/volume-process.ts',
 ]);
+await buildCompiledProgram('faults', 'faults/volumes/volume-process.ts');
 const reports = [];
 const total = queue.length;
 let finished = 0;
@@ -113,7 +115,7 @@ async function runShard() {
             ? 'end'
             : {
                 ...{caseName: playing, every: Number(every), seed: Number(seed), only},
-                ...{minutes: remainingMinutes(), played: played.get(playing)},
+                ...{runner: RUNNER, minutes: remainingMinutes(), played: played.get(playing)},
               },
         );
       } else {

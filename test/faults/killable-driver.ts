@@ -18,12 +18,12 @@ export interface KillableDriverOptions {
 
 /** Starts the processes of kubelets, each before it is needed. */
 export class KubeletProcesses implements Disposable {
-  readonly #file: string;
+  readonly #arguments: readonly [file: string, args: readonly string[]];
   readonly #spares: ChildProcess[];
 
-  /** `file` is the compiled kubelet-process.ts. */
-  constructor(file: string) {
-    this.#file = file;
+  /** `file` is the compiled kubelet-process.ts, or another program; `args` are its arguments. */
+  constructor(file: string, args: readonly string[] = []) {
+    this.#arguments = [file, args];
     this.#spares = [this.#fork()];
   }
 
@@ -43,7 +43,7 @@ export class KubeletProcesses implements Disposable {
 
   /** The process does not count as work that the clock waits for. */
   #fork(): ChildProcess {
-    const child = fork(this.#file);
+    const child = fork(...this.#arguments);
     child.unref();
     child.channel?.unref();
     return child;

@@ -8,6 +8,8 @@ export interface CaseOrder {
   readonly seed: number;
   /** Plays only points whose description contains this text. */
   readonly only?: string | undefined;
+  /** Path of scripts/faults/run-compiled.cjs. */
+  readonly runner: string;
   /** Begins no point with volumes after this time. */
   readonly minutes: number;
   /** Points with volumes that are not played again, as they were reported. */

@@ -13,7 +13,7 @@ export interface VolumePointsOptions {
   readonly processes: KubeletProcesses;
 }
 
-const CONCURRENCY = 12;
+const CONCURRENCY = 5;
 
 /** Plays the points of pods with CSI volumes that have an aftermath, and reports each. */
 export async function playVolumePoints(

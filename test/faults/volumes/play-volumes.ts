@@ -1,10 +1,9 @@
-import {execFile, type ChildProcess} from 'node:child_process';
+import type {ChildProcess} from 'node:child_process';
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, mkdtemp, realpath, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {promisify} from 'node:util';
 import {systemClock} from '../../../src/base/clock.js';
 import {attachLoopDisk, loopDevicesBelow, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
 import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
@@ -16,12 +15,11 @@ import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
+import {MountShell} from './mount-shell.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
 import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
 import type {VolumeProcessOptions} from './volume-process.js';
-
-const run = promisify(execFile);
 
 /** Result of playing pods with volumes. */
 export interface PlayedVolumes {
@@ -73,6 +71,7 @@ class VolumePlay {
   readonly #options: PlayOptions;
   readonly #startMs = systemClock.now();
   readonly #violations = new Set<string>();
+  readonly #shell = new MountShell();
   readonly #backend: VolumeBackend;
   readonly #driver: FaultyDriver;
   readonly #deviceNumber: number;
@@ -93,8 +92,11 @@ class VolumePlay {
     this.#options = options;
     const {disk, point} = options;
     this.#deviceNumber = statSync(disk.device).rdev;
-    this.#backend = new VolumeBackend(this.#path('backend'), disk.device, (text) => {
-      this.#violations.add(text);
+    this.#backend = new VolumeBackend({
+      ...{directory: this.#path('backend'), device: disk.device, shell: this.#shell},
+      violations: (text) => {
+        this.#violations.add(text);
+      },
     });
     this.#driver = new FaultyDriver({
       sockets: {
@@ -147,7 +149,19 @@ class VolumePlay {
     await this.#kubelet?.kill();
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
-    await unmountAll(this.#options.directory);
+    await this.#unmountAll();
+    this.#shell[Symbol.dispose]();
+  }
+
+  /** Unmounts everything below the directory, as the end of a node does; what is in use too. */
+  async #unmountAll(): Promise<void> {
+    const {directory} = this.#options;
+    // They may find nothing to do, because programs of a killed kubelet go on.
+    const run = async (...command: readonly string[]): Promise<void> => {
+      await this.#shell.run(...command).catch(() => undefined);
+    };
+    for (const device of await loopDevicesBelow(directory)) await run('losetup', '-d', device);
+    for (const path of mountsBelow(directory).toReversed()) await run('umount', '-l', path);
   }
 
   /** Stops the last kubelet, so that its process can be used for another play, unless something is wrong. */
@@ -237,22 +251,27 @@ class VolumePlay {
 
   async #untilNothingIsLeft(): Promise<void> {
     const {directory} = this.#options;
-    const left = async (): Promise<readonly string[]> => [
+    const left = (): readonly string[] => [
       ...(this.#fake?.containers ?? []).map(({config}) => `container ${config.metadata?.name}`),
       ...(this.#fake?.sandboxes ?? []).map(({config}) => `sandbox ${config.metadata?.name}`),
       ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
       ...mountsBelow(directory).map((path) => `mount ${path}`),
-      ...(await loopFiles(directory)).map((path) => `loop device of ${path}`),
       ...this.#backend.left,
       ...this.#stagingFiles().map((path) => `file ${path}`),
     ];
+    // A program lists these.
+    const loops = async (): Promise<readonly string[]> =>
+      (await loopFiles(directory)).map((path) => `loop device of ${path}`);
     let found: readonly string[] = [];
-    await this.#until('nothing is left', async () => (found = await left()).length === 0).catch(
-      (error: unknown) => {
-        for (const thing of found) this.#violations.add(`left behind: ${thing}`);
-        throw error;
-      },
-    );
+    const isEmpty = async (): Promise<boolean> => {
+      found = left();
+      if (found.length === 0) found = await loops();
+      return found.length === 0;
+    };
+    await this.#until('nothing is left', isEmpty).catch((error: unknown) => {
+      for (const thing of found) this.#violations.add(`left behind: ${thing}`);
+      throw error;
+    });
   }
 
   /** Returns the paths of what is below the directories of staged volumes, other than these directories. */
@@ -342,7 +361,7 @@ class VolumePlay {
     for (const {id, state} of fake.containers) if (state === 'CONTAINER_RUNNING') fake.exitContainer(id, 137);
     for (const {id, state} of fake.sandboxes) if (state === 'SANDBOX_READY') fake.exitSandbox(id);
     this.#driver.restart();
-    await unmountAll(this.#options.directory);
+    await this.#unmountAll();
     this.#backend.reboot();
   }
 
@@ -368,15 +387,4 @@ function listBelow(directory: string): readonly string[] {
 
 function listNames(directory: string): readonly string[] {
   return existsSync(directory) ? readdirSync(directory) : [];
-}
-
-/** Unmounts everything below a directory, as the end of a node does; what is in use too. */
-async function unmountAll(directory: string): Promise<void> {
-  for (const device of await loopDevicesBelow(directory)) await runLeniently('losetup', '-d', device);
-  for (const path of mountsBelow(directory).toReversed()) await runLeniently('umount', '-l', path);
-}
-
-/** Runs a program that may find nothing to do, because programs of a killed kubelet go on. */
-async function runLeniently(program: string, ...args: readonly string[]): Promise<void> {
-  await run(program, args).catch(() => undefined);
 }

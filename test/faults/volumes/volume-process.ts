@@ -55,7 +55,10 @@ async function run({endpoint, manifestsDir, startMs, step, ...facts}: VolumeProc
       logger: SILENT_LOGGER,
       onEvent: () => undefined,
     });
-    await kubelet.run(stopping.signal);
+    await kubelet.run(stopping.signal).catch((error: unknown) => {
+      // One that is told to stop while it starts rejects.
+      if (!stopping.signal.aborted) throw error;
+    });
   }
   const message: StoppedMessage = {leftResources: await findLeftResources()};
   process.send?.(message);
