@@ -19,7 +19,7 @@ export interface CaseOrder {
 /** Result of a point. */
 export interface PointReport {
   readonly caseName: string;
-  readonly kind: FaultPoint['kind'] | 'driver' | 'driver and kill' | 'none';
+  readonly kind: FaultPoint['kind'] | 'kill twice' | 'driver' | 'driver and kill' | 'none';
   readonly fault?: FaultName;
   readonly point: string;
   readonly wasReached: boolean;

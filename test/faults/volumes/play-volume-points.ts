@@ -2,6 +2,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import type {KubeletProcesses} from '../killable-driver.js';
 import type {CaseOrder, PointReport} from '../point-report.js';
 import {playVolumes} from './play-volumes.js';
+import {selectPoints} from './select-points.js';
 import {describeVolumePoint, planVolumePoints, type Aftermath, type VolumePoint} from './volume-point.js';
 
 /** What {@link playVolumePoints} works with. */
@@ -13,25 +14,20 @@ export interface VolumePointsOptions {
   readonly processes: KubeletProcesses;
 }
 
-const CONCURRENCY = 5;
+const CONCURRENCY = 8;
 
 /** Plays the points of pods with CSI volumes that have an aftermath, and reports each. */
 export async function playVolumePoints(
-  {caseName, every, only = '', minutes, played = []}: CaseOrder,
+  order: CaseOrder,
   {aftermath, random, report, processes}: VolumePointsOptions,
 ): Promise<void> {
+  const {caseName, minutes} = order;
   const untilMs = systemClock.monotonic() + minutes * 60_000;
   const base = await playVolumes({}, processes);
   report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations: base.violations});
   const run = {steps: base.steps?.length ?? 0, methods: base.methods};
-  const isPlayed = new Set(played.map(withoutStep));
-  const points = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n))
-    .filter(() => random() * every < 1)
-    .filter(
-      (point) => describeVolumePoint(point).includes(only) && !isPlayed.has(describeVolumePoint(point)),
-    );
-  // Those that are played before the time is up are a random selection.
-  const queue = shuffled(points, random).values();
+  const points = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n));
+  const queue = selectPoints(points, order, random).values();
   await Promise.all(
     Array.from({length: CONCURRENCY}, async () => {
       for (const point of queue) {
@@ -47,19 +43,8 @@ export async function playVolumePoints(
   );
 }
 
-/** Returns the description of a point from its report, which has the name of a step too. */
-function withoutStep(reported: string): string {
-  return reported.replace(/ \(.*$/, '');
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
-  return items
-    .map((item) => ({item, order: random()}))
-    .toSorted((a, b) => a.order - b.order)
-    .map(({item}) => item);
-}
-
-function kindOf({fault, aftermath}: VolumePoint): PointReport['kind'] {
+function kindOf({fault, killAgainBeforeStep, aftermath}: VolumePoint): PointReport['kind'] {
+  if (killAgainBeforeStep !== undefined) return 'kill twice';
   if (fault === undefined) return 'kill';
   return aftermath === undefined ? 'driver' : 'driver and kill';
 }

@@ -48,6 +48,12 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     });
   });
 
+  test.concurrent('lose nothing if a kubelet is killed while it cleans up after a killed one', async () => {
+    const point: VolumePoint = {killBeforeStep: 300, killAgainBeforeStep: 30, aftermath: 'reboot'};
+    const played = await playVolumes(point, processes);
+    expect(played).toMatchObject({wasReached: true, violations: []});
+  });
+
   test.concurrent.each<VolumePoint>([
     {fault: {method: 'NodeStageVolume', skip: 0, name: 'lost'}},
     {fault: {method: 'NodePublishVolume', skip: 0, name: 'failed'}},
@@ -66,7 +72,8 @@ test('there is a kill before each step and around each call, and each fault of a
   const methods = ['NodeStageVolume', 'NodeStageVolume'];
   const points = planVolumePoints('restart', {steps: 3, methods}, () => 2);
   const numberOf = (matches: (point: VolumePoint) => boolean): number => points.filter(matches).length;
-  expect(numberOf(({fault, killBeforeStep}) => fault === undefined && killBeforeStep !== undefined)).toBe(3);
+  expect(numberOf(({fault, killBeforeStep}) => fault === undefined && killBeforeStep !== undefined)).toBe(6);
+  expect(numberOf(({killAgainBeforeStep}) => killAgainBeforeStep !== undefined)).toBe(3);
   expect(numberOf(({killIn}) => killIn !== undefined)).toBe(4);
   expect(numberOf(({fault, aftermath}) => fault !== undefined && aftermath === undefined)).toBe(
     2 * DRIVER_FAULTS.length,

@@ -1,5 +1,5 @@
 import type {ChildProcess} from 'node:child_process';
-import {existsSync, readdirSync, statSync} from 'node:fs';
+import {statSync} from 'node:fs';
 import {mkdir, mkdtemp, realpath, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -15,6 +15,7 @@ import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
+import {listBelow, listNames} from './list-directory.js';
 import {MountShell} from './mount-shell.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
 import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
@@ -79,9 +80,9 @@ class VolumePlay {
   #kubelet: StepProcess | undefined;
   #child: ChildProcess | undefined;
   #killedBefore: string | undefined;
-  /** Whether a kubelet was killed. */
-  #wasKilled = false;
-  #wasReached = false;
+  /** Number of kubelets that were killed. */
+  #kills = 0;
+  #hasFailed = false;
   /** Resolves when the killed kubelet has a successor. */
   #succession: Promise<void> = Promise.resolve();
   #isEnding = false;
@@ -105,7 +106,7 @@ class VolumePlay {
       },
       backend: this.#backend,
       point,
-      onFault: () => (this.#wasReached = true),
+      onFault: () => (this.#hasFailed = true),
       kill: async () => {
         await this.#kubelet?.kill();
         await this.#succession;
@@ -169,12 +170,14 @@ class VolumePlay {
     if (this.#violations.size > 0) return;
     this.#isEnding = true;
     const left = await this.#kubelet?.stop();
-    if (left === undefined) this.#violations.add('the kubelet did not stop');
-    else {
-      if (this.#child !== undefined) this.#options.processes.give(this.#child);
-      this.#kubelet = undefined;
-      for (const name of left) this.#violations.add(`left behind: ${name} of the kubelet that stopped`);
+    if (left === undefined) {
+      // It may have been killed while it stopped.
+      if (this.#kubelet?.killedBefore === undefined) this.#violations.add('the kubelet did not stop');
+      return;
     }
+    if (this.#child !== undefined) this.#options.processes.give(this.#child);
+    this.#kubelet = undefined;
+    for (const name of left) this.#violations.add(`left behind: ${name} of the kubelet that stopped`);
   }
 
   #path(name: string): string {
@@ -224,6 +227,16 @@ class VolumePlay {
       await delay(POLL_INTERVAL_MS);
     }
     return true;
+  }
+
+  get #wasKilled(): boolean {
+    return this.#kills > 0;
+  }
+
+  /** Whether the fault of the point has happened; both kills if it has two. */
+  get #wasReached(): boolean {
+    const isKilledAgain = this.#options.point.killAgainBeforeStep !== undefined;
+    return isKilledAgain ? this.#kills > 1 : this.#hasFailed || this.#wasKilled;
   }
 
   /** Whether the manifests of all pods are removed after a kill. */
@@ -329,8 +342,7 @@ class VolumePlay {
       if (this.#isEnding) return;
       if (kubelet.exitCode !== null) this.#violations.add(`the kubelet ended with ${kubelet.exitCode}`);
       this.#killedBefore ??= kubelet.killedBefore;
-      this.#wasKilled = true;
-      this.#wasReached = true;
+      this.#kills += 1;
       this.#succession = this.#succeed().catch((error: unknown) => {
         this.#violations.add(`no kubelet follows the killed one: ${String(error)}`);
       });
@@ -339,12 +351,12 @@ class VolumePlay {
 
   /** Starts another kubelet after what happens in between. */
   async #succeed(): Promise<void> {
-    const {aftermath} = this.#options.point;
+    const {aftermath, killAgainBeforeStep = Infinity} = this.#options.point;
     if (aftermath === 'lost') await this.#loseState();
     if (this.#removesPods) for (const name of POD_NAMES) await this.#remove(name);
     if (aftermath === 'driver') this.#driver.restart();
     if (aftermath === 'reboot') await this.#reboot();
-    if (!this.#isEnding) this.#start(Infinity);
+    if (!this.#isEnding) this.#start(this.#kills === 1 ? killAgainBeforeStep : Infinity);
   }
 
   /** Ends all containers, and removes what the runtime and kcri know of them, other than the volumes that were made. */
@@ -374,17 +386,4 @@ class VolumePlay {
   async #remove(name: string): Promise<void> {
     await rm(this.#path(`manifests/${name}.json`), {force: true});
   }
-}
-
-/** Returns the paths below a directory; an unknown one while they change. */
-function listBelow(directory: string): readonly string[] {
-  try {
-    return existsSync(directory) ? readdirSync(directory, {recursive: true, encoding: 'utf8'}) : [];
-  } catch {
-    return ['?'];
-  }
-}
-
-function listNames(directory: string): readonly string[] {
-  return existsSync(directory) ? readdirSync(directory) : [];
 }
