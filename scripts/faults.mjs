@@ -2,16 +2,19 @@
 // call, the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and pods with
 // CSI volumes whose driver fails or whose kubelet is killed, and checks what docs/reliability.md promises. Needs root.
 // Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
+//                        [--minutes=N] [--log=FILE]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
 //   --case, --only   play one case, or the points whose description contains a text, such as "kill after"
+//   --minutes=N  ends after this time with the points that were played; they are a random selection
+//   --log=FILE   appends each result to a file of JSON lines; points with volumes that are in it are not played again
 import {fork} from 'node:child_process';
-import {readdirSync, readFileSync} from 'node:fs';
+import {appendFileSync, existsSync, readdirSync, readFileSync} from 'node:fs';
 import {cpus} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {buildTestPrograms} from './build-test-programs.mjs';
+import {buildCompiledProgram, buildTestPrograms} from './build-test-programs.mjs';
 import {summaryTable, writeResults} from './faults/report.mjs';
 
 const {values} = parseArgs({
@@ -21,9 +24,13 @@ const {values} = parseArgs({
     every: {type: 'string', default: '8'},
     seed: {type: 'string', default: new Date().toISOString().slice(0, 10).replaceAll('-', '')},
     jobs: {type: 'string', default: String(cpus().length)},
+    minutes: {type: 'string', default: 'Infinity'},
+    log: {type: 'string'},
     write: {type: 'boolean', default: false},
   },
 });
+/** Starts processes with the code that V8 has compiled in earlier ones. */
+const RUNNER = fileURLToPath(new URL('faults/run-compiled.cjs', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('../test/golden/', import.meta.url));
 
 /** Cases of pods with CSI volumes, by what happens after a kill (test/faults/volumes). */
@@ -42,14 +49,23 @@ function listCases() {
   return ['takeover', 'allocation', ...VOLUME_CASES, ...names.toSorted((a, b) => settle(b) - settle(a))];
 }
 
+const {log} = values;
+/** Descriptions of the points of each case that were played earlier. */
+const played = new Map();
+for (const line of log !== undefined && existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []) {
+  if (line === '') continue;
+  const {caseName, point} = JSON.parse(line);
+  played.set(caseName, [...(played.get(caseName) ?? []), point]);
+}
+
 const queue = listCases().filter((name) => values.case === undefined || name === values.case);
 const [shard] = await buildTestPrograms('faults', [
   'faults/shard.ts',
   'faults/kubelet-process.ts',
   'faults/takeover/takeover-process.ts',
   'faults/allocations/allocation-process.ts',
-  'faults/volumes/volume-process.ts',
 ]);
+await buildCompiledProgram('faults', 'faults/volumes/volume-process.ts');
 const reports = [];
 const total = queue.length;
 let finished = 0;
@@ -72,6 +88,11 @@ process.stdout.write(`${table}\n`);
 if (values.write) writeResults(table);
 process.exitCode = broken.length === 0 ? 0 : 1;
 
+/** Returns the time that is left for points; a very long one without a limit, as JSON has no Infinity. */
+function remainingMinutes() {
+  return Math.min(Number(values.minutes) - (Date.now() - startedAt) / 60_000, Number.MAX_SAFE_INTEGER);
+}
+
 /** Plays cases of the queue in a process until none is left. Resolves with the number of files it left open. */
 async function runShard() {
   const child = fork(shard);
@@ -90,10 +111,16 @@ async function runShard() {
         playing = queue.shift();
         const {every, seed, only} = values;
         child.send(
-          playing === undefined ? 'end' : {caseName: playing, every: Number(every), seed: Number(seed), only},
+          playing === undefined
+            ? 'end'
+            : {
+                ...{caseName: playing, every: Number(every), seed: Number(seed), only},
+                ...{runner: RUNNER, minutes: remainingMinutes(), played: played.get(playing)},
+              },
         );
       } else {
         reports.push(message);
+        if (log !== undefined) appendFileSync(log, `${JSON.stringify(message)}\n`);
         for (const text of message.violations)
           process.stderr.write(`FAULT ${message.caseName}: ${message.point}: ${text}\n`);
       }

@@ -8,6 +8,7 @@ const MARKERS = ['<!-- faults -->', '<!-- /faults -->'];
 const NAMES = {
   none: 'no fault',
   kill: 'kill -9',
+  'kill twice': 'kill -9, and its successor',
   driver: 'CSI driver',
   'driver and kill': 'CSI driver, then kill -9',
 };

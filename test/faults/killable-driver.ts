@@ -18,31 +18,39 @@ export interface KillableDriverOptions {
 
 /** Starts the processes of kubelets, each before it is needed. */
 export class KubeletProcesses implements Disposable {
-  readonly #file: string;
-  #spare: ChildProcess;
+  readonly #arguments: readonly [file: string, args: readonly string[]];
+  readonly #spares: ChildProcess[];
 
-  /** `file` is the compiled kubelet-process.ts. */
-  constructor(file: string) {
-    this.#file = file;
-    this.#spare = this.#fork();
+  /** `file` is the compiled kubelet-process.ts, or another program; `args` are its arguments. */
+  constructor(file: string, args: readonly string[] = []) {
+    this.#arguments = [file, args];
+    this.#spares = [this.#fork()];
   }
 
+  /** Returns a process that waits for options, which may be one that was given back. */
   take(): ChildProcess {
-    const taken = this.#spare;
-    this.#spare = this.#fork();
+    const taken = this.#spares.pop() ?? this.#fork();
+    if (this.#spares.length === 0) this.#spares.push(this.#fork());
     return taken;
+  }
+
+  /** Takes a process back that waits for options again: it starts at once, and has compiled what it runs. */
+  give(child: ChildProcess): void {
+    child.unref();
+    child.channel?.unref();
+    this.#spares.push(child);
   }
 
   /** The process does not count as work that the clock waits for. */
   #fork(): ChildProcess {
-    const child = fork(this.#file);
+    const child = fork(...this.#arguments);
     child.unref();
     child.channel?.unref();
     return child;
   }
 
   [Symbol.dispose](): void {
-    this.#spare.kill('SIGKILL');
+    for (const child of this.#spares) child.kill('SIGKILL');
   }
 }
 

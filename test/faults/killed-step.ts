@@ -13,28 +13,38 @@ export interface StepMessage {
 
 /** Counts the steps of this process in which it changes a file, runs a program or calls the runtime, and kills it in one. */
 export class KilledStep {
-  /** The steps so far. */
-  readonly steps: string[] = [];
-  readonly #step: number;
+  #steps: string[] = [];
+  #step = Infinity;
 
-  /** The process is killed (SIGKILL) before step number `step`, counted from 0. */
-  constructor(step: number) {
+  /** The process is killed (SIGKILL) before step number `step`, counted from 0; by default never. */
+  constructor(step?: number) {
+    this.begin(step);
+  }
+
+  /** The steps so far. */
+  get steps(): readonly string[] {
+    return this.#steps;
+  }
+
+  /** Counts from 0 again, for another kubelet in this process, which is killed before step number `step`. */
+  begin(step = Infinity): void {
+    this.#steps = [];
     this.#step = step;
   }
 
   #take(name: string): void {
-    if (this.steps.length === this.#step) {
+    if (this.#steps.length === this.#step) {
       // A short message is written at once.
       const message: StepMessage = {killedBefore: name};
       process.send?.(message);
       process.kill(process.pid, 'SIGKILL');
     }
-    this.steps.push(name);
+    this.#steps.push(name);
   }
 
   /** Sends the steps so far to the parent of this process; calls `onSent` when they are sent. */
   send(onSent: () => void = () => undefined): void {
-    const message: StepMessage = {steps: this.steps};
+    const message: StepMessage = {steps: this.#steps};
     process.send?.(message, onSent);
   }
 

@@ -8,12 +8,18 @@ export interface CaseOrder {
   readonly seed: number;
   /** Plays only points whose description contains this text. */
   readonly only?: string | undefined;
+  /** Path of scripts/faults/run-compiled.cjs. */
+  readonly runner: string;
+  /** Begins no point with volumes after this time. */
+  readonly minutes: number;
+  /** Points with volumes that are not played again, as they were reported. */
+  readonly played?: readonly string[] | undefined;
 }
 
 /** Result of a point. */
 export interface PointReport {
   readonly caseName: string;
-  readonly kind: FaultPoint['kind'] | 'driver' | 'driver and kill' | 'none';
+  readonly kind: FaultPoint['kind'] | 'kill twice' | 'driver' | 'driver and kill' | 'none';
   readonly fault?: FaultName;
   readonly point: string;
   readonly wasReached: boolean;

@@ -77,9 +77,9 @@ async function playCase(order: CaseOrder): Promise<void> {
   const killed = STEP_CASES[order.caseName];
   const aftermath = AFTERMATHS.find((name) => order.caseName === `volumes ${name}`);
   if (aftermath !== undefined) {
-    using kubelets = new KubeletProcesses(join(import.meta.dirname, 'volume-process.js'));
+    using kubelets = new KubeletProcesses(order.runner, [join(import.meta.dirname, 'volume-process.cjs')]);
     const random = pseudoRandom(seedOf(order.caseName, order.seed));
-    await playVolumePoints(order, {aftermath, random, report, startProcess: () => kubelets.take()});
+    await playVolumePoints(order, {aftermath, random, report, processes: kubelets});
   } else await (killed === undefined ? playCasePoints(order) : playSteps(order, killed));
 }
 

@@ -1,7 +1,15 @@
 import type {ChildProcess} from 'node:child_process';
-import {once} from 'node:events';
+import {setTimeout as delay} from 'node:timers/promises';
 import {until} from '../base/until.js';
 import type {StepMessage} from './killed-step.js';
+
+const STOP_LIMIT_MS = 20_000;
+
+/** What a process sends when its kubelet has stopped and it can start another one. */
+export interface StoppedMessage {
+  /** Names of the resources that the kubelet should have released, such as `Timeout`. */
+  readonly leftResources: readonly string[];
+}
 
 /** A process that counts its steps with KilledStep, seen from its parent. */
 export class StepProcess {
@@ -10,17 +18,29 @@ export class StepProcess {
   readonly ended: Promise<void>;
   #steps: readonly string[] | undefined;
   #killedBefore: string | undefined;
+  #leftResources: readonly string[] | undefined;
+  #onStopped = (): void => undefined;
+  /** Listeners of the process. */
+  readonly #ends = new Map<string, () => void>();
+  readonly #receive = (message: Partial<StepMessage & StoppedMessage>): void => {
+    this.#steps = message.steps ?? this.#steps;
+    this.#killedBefore = message.killedBefore ?? this.#killedBefore;
+    if (message.leftResources === undefined) return;
+    this.#leftResources = message.leftResources;
+    this.#onStopped();
+  };
 
   /** Sends its options to a process, which starts then. */
   constructor(child: ChildProcess, options: object) {
     this.#child = child;
     child.ref();
-    child.on('message', (message) => {
-      const {steps, killedBefore} = message as StepMessage;
-      this.#steps = steps ?? this.#steps;
-      this.#killedBefore = killedBefore ?? this.#killedBefore;
-    });
-    this.ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(() => undefined);
+    child.on('message', this.#receive);
+    const end = (name: string): Promise<void> =>
+      new Promise((resolve) => {
+        child.once(name, resolve);
+        this.#ends.set(name, resolve);
+      });
+    this.ended = Promise.all([end('exit'), end('disconnect')]).then(() => undefined);
     child.send(options);
   }
 
@@ -53,6 +73,25 @@ export class StepProcess {
     this.#child.send('steps', () => undefined); // a killed process has ended
     await until(() => this.#steps !== undefined || this.hasEnded);
     return this.#steps;
+  }
+
+  /**
+   * Stops the kubelet, after which the process can get the options of another one. Returns the resources that it did not release;
+   * undefined if the process has ended, or the kubelet has not stopped after a while.
+   */
+  async stop(): Promise<readonly string[] | undefined> {
+    const hasStopped = new Promise<void>((resolve) => (this.#onStopped = resolve));
+    this.#child.send('stop', () => undefined); // a killed process has ended
+    const limit = new AbortController();
+    await Promise.race([
+      ...[hasStopped, this.ended],
+      delay(STOP_LIMIT_MS, undefined, {signal: limit.signal}).catch(() => undefined),
+    ]);
+    limit.abort();
+    if (this.hasEnded || this.#leftResources === undefined) return undefined;
+    this.#child.off('message', this.#receive);
+    for (const [name, listener] of this.#ends) this.#child.off(name, listener);
+    return this.#leftResources;
   }
 
   /** Kills the process (SIGKILL), unless it has ended. */

@@ -1,6 +1,8 @@
-import type {ChildProcess} from 'node:child_process';
+import {systemClock} from '../../../src/base/clock.js';
+import type {KubeletProcesses} from '../killable-driver.js';
 import type {CaseOrder, PointReport} from '../point-report.js';
 import {playVolumes} from './play-volumes.js';
+import {selectPoints} from './select-points.js';
 import {describeVolumePoint, planVolumePoints, type Aftermath, type VolumePoint} from './volume-point.js';
 
 /** What {@link playVolumePoints} works with. */
@@ -9,27 +11,28 @@ export interface VolumePointsOptions {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly report: (point: PointReport) => void;
-  readonly startProcess: () => ChildProcess;
+  readonly processes: KubeletProcesses;
 }
 
 const CONCURRENCY = 8;
 
 /** Plays the points of pods with CSI volumes that have an aftermath, and reports each. */
 export async function playVolumePoints(
-  {caseName, every, only = ''}: CaseOrder,
-  {aftermath, random, report, startProcess}: VolumePointsOptions,
+  order: CaseOrder,
+  {aftermath, random, report, processes}: VolumePointsOptions,
 ): Promise<void> {
-  const base = await playVolumes({}, startProcess);
+  const {caseName, minutes} = order;
+  const untilMs = systemClock.monotonic() + minutes * 60_000;
+  const base = await playVolumes({}, processes);
   report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations: base.violations});
   const run = {steps: base.steps?.length ?? 0, methods: base.methods};
-  const points = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n))
-    .filter(() => random() * every < 1)
-    .filter((point) => describeVolumePoint(point).includes(only));
-  const queue = points.values();
+  const points = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n));
+  const queue = selectPoints(points, order, random).values();
   await Promise.all(
     Array.from({length: CONCURRENCY}, async () => {
       for (const point of queue) {
-        const {killedBefore, wasReached, violations} = await playVolumes(point, startProcess);
+        if (systemClock.monotonic() > untilMs) break;
+        const {killedBefore, wasReached, violations} = await playVolumes(point, processes);
         const described = describeVolumePoint(point);
         report({
           ...{caseName, kind: kindOf(point), wasReached, violations},
@@ -40,7 +43,8 @@ export async function playVolumePoints(
   );
 }
 
-function kindOf({fault, aftermath}: VolumePoint): PointReport['kind'] {
+function kindOf({fault, killAgainBeforeStep, aftermath}: VolumePoint): PointReport['kind'] {
+  if (killAgainBeforeStep !== undefined) return 'kill twice';
   if (fault === undefined) return 'kill';
   return aftermath === undefined ? 'driver' : 'driver and kill';
 }

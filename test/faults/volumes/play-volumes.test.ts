@@ -12,7 +12,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
   beforeAll(async () => {
     const [program] = await buildTestPrograms('volumes', ['faults/volumes/volume-process.ts']);
     processes = new KubeletProcesses(program!);
-    whole = await playVolumes({}, () => processes.take());
+    whole = await playVolumes({}, processes);
   });
   afterAll(() => {
     processes[Symbol.dispose]();
@@ -40,12 +40,18 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
   ])('lose nothing if the kubelet is killed before %s', async (_what, pattern, point) => {
     const killBeforeStep = whole.steps?.findIndex((step) => pattern.test(step)) ?? -1;
     expect(killBeforeStep).toBeGreaterThan(0);
-    const played = await playVolumes({...point, killBeforeStep}, () => processes.take());
+    const played = await playVolumes({...point, killBeforeStep}, processes);
     // Steps may come in another order than without a kill.
     expect(played).toMatchObject({
       ...{wasReached: true, violations: []},
       killedBefore: expect.any(String) as unknown,
     });
+  });
+
+  test.concurrent('lose nothing if a kubelet is killed while it cleans up after a killed one', async () => {
+    const point: VolumePoint = {killBeforeStep: 300, killAgainBeforeStep: 30, aftermath: 'reboot'};
+    const played = await playVolumes(point, processes);
+    expect(played).toMatchObject({wasReached: true, violations: []});
   });
 
   test.concurrent.each<VolumePoint>([
@@ -57,7 +63,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
     {fault: {method: 'NodeExpandVolume', skip: 0, name: 'failed'}},
     {killIn: {method: 'ControllerExpandVolume', skip: 0, stage: 'after'}, aftermath: 'reboot'},
   ])('lose nothing in spite of %o', async (point) => {
-    const played = await playVolumes(point, () => processes.take());
+    const played = await playVolumes(point, processes);
     expect(played).toMatchObject({wasReached: true, violations: []});
   });
 });
@@ -66,7 +72,8 @@ test('there is a kill before each step and around each call, and each fault of a
   const methods = ['NodeStageVolume', 'NodeStageVolume'];
   const points = planVolumePoints('restart', {steps: 3, methods}, () => 2);
   const numberOf = (matches: (point: VolumePoint) => boolean): number => points.filter(matches).length;
-  expect(numberOf(({fault, killBeforeStep}) => fault === undefined && killBeforeStep !== undefined)).toBe(3);
+  expect(numberOf(({fault, killBeforeStep}) => fault === undefined && killBeforeStep !== undefined)).toBe(6);
+  expect(numberOf(({killAgainBeforeStep}) => killAgainBeforeStep !== undefined)).toBe(3);
   expect(numberOf(({killIn}) => killIn !== undefined)).toBe(4);
   expect(numberOf(({fault, aftermath}) => fault !== undefined && aftermath === undefined)).toBe(
     2 * DRIVER_FAULTS.length,

@@ -1,26 +1,26 @@
-import {execFile, type ChildProcess} from 'node:child_process';
-import {existsSync, readdirSync, statSync} from 'node:fs';
+import type {ChildProcess} from 'node:child_process';
+import {statSync} from 'node:fs';
 import {mkdir, mkdtemp, realpath, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {promisify} from 'node:util';
 import {systemClock} from '../../../src/base/clock.js';
 import {attachLoopDisk, loopDevicesBelow, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
 import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import type {Plain} from '../../fakes/containerd/containerd-services.js';
 import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {findDuplicates} from '../end-state.js';
+import type {KubeletProcesses} from '../killable-driver.js';
 import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
+import {listBelow, listNames} from './list-directory.js';
+import {MountShell} from './mount-shell.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
 import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
 import type {VolumeProcessOptions} from './volume-process.js';
-
-const run = promisify(execFile);
 
 /** Result of playing pods with volumes. */
 export interface PlayedVolumes {
@@ -48,13 +48,10 @@ const POD_NAMES: ReadonlySet<string> = new Set(['a', 'b', 'c']);
  * Runs three pods that share volumes of a CSI driver and have one of their own, with a fault, and removes them one after the other.
  * Checks all the time that running containers have their volumes, and at the end that nothing is left and no data is lost.
  */
-export async function playVolumes(
-  point: VolumePoint,
-  startProcess: () => ChildProcess,
-): Promise<PlayedVolumes> {
+export async function playVolumes(point: VolumePoint, processes: KubeletProcesses): Promise<PlayedVolumes> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'kcri-volumes-')));
   const disk = await attachLoopDisk(1);
-  const play = new VolumePlay({directory, disk, point, startProcess});
+  const play = new VolumePlay({directory, disk, point, processes});
   try {
     return await play.play();
   } finally {
@@ -68,22 +65,24 @@ interface PlayOptions {
   readonly directory: string;
   readonly disk: LoopDisk;
   readonly point: VolumePoint;
-  readonly startProcess: () => ChildProcess;
+  readonly processes: KubeletProcesses;
 }
 
 class VolumePlay {
   readonly #options: PlayOptions;
   readonly #startMs = systemClock.now();
   readonly #violations = new Set<string>();
+  readonly #shell = new MountShell();
   readonly #backend: VolumeBackend;
   readonly #driver: FaultyDriver;
   readonly #deviceNumber: number;
   #fake: FakeRuntime | undefined;
   #kubelet: StepProcess | undefined;
+  #child: ChildProcess | undefined;
   #killedBefore: string | undefined;
-  /** Whether a kubelet was killed. */
-  #wasKilled = false;
-  #wasReached = false;
+  /** Number of kubelets that were killed. */
+  #kills = 0;
+  #hasFailed = false;
   /** Resolves when the killed kubelet has a successor. */
   #succession: Promise<void> = Promise.resolve();
   #isEnding = false;
@@ -94,8 +93,11 @@ class VolumePlay {
     this.#options = options;
     const {disk, point} = options;
     this.#deviceNumber = statSync(disk.device).rdev;
-    this.#backend = new VolumeBackend(this.#path('backend'), disk.device, (text) => {
-      this.#violations.add(text);
+    this.#backend = new VolumeBackend({
+      ...{directory: this.#path('backend'), device: disk.device, shell: this.#shell},
+      violations: (text) => {
+        this.#violations.add(text);
+      },
     });
     this.#driver = new FaultyDriver({
       sockets: {
@@ -104,7 +106,7 @@ class VolumePlay {
       },
       backend: this.#backend,
       point,
-      onFault: () => (this.#wasReached = true),
+      onFault: () => (this.#hasFailed = true),
       kill: async () => {
         await this.#kubelet?.kill();
         await this.#succession;
@@ -137,6 +139,7 @@ class VolumePlay {
     } catch (error) {
       this.#violations.add(error instanceof Error ? error.message : String(error));
     }
+    await this.#stop();
     const {methods} = this.#driver;
     const killedBefore = this.#killedBefore?.replaceAll(this.#options.directory, '');
     return {steps, killedBefore, methods, wasReached: this.#wasReached, violations: [...this.#violations]};
@@ -147,7 +150,34 @@ class VolumePlay {
     await this.#kubelet?.kill();
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
-    await unmountAll(this.#options.directory);
+    await this.#unmountAll();
+    this.#shell[Symbol.dispose]();
+  }
+
+  /** Unmounts everything below the directory, as the end of a node does; what is in use too. */
+  async #unmountAll(): Promise<void> {
+    const {directory} = this.#options;
+    // They may find nothing to do, because programs of a killed kubelet go on.
+    const run = async (...command: readonly string[]): Promise<void> => {
+      await this.#shell.run(...command).catch(() => undefined);
+    };
+    for (const device of await loopDevicesBelow(directory)) await run('losetup', '-d', device);
+    for (const path of mountsBelow(directory).toReversed()) await run('umount', '-l', path);
+  }
+
+  /** Stops the last kubelet, so that its process can be used for another play, unless something is wrong. */
+  async #stop(): Promise<void> {
+    if (this.#violations.size > 0) return;
+    this.#isEnding = true;
+    const left = await this.#kubelet?.stop();
+    if (left === undefined) {
+      // It may have been killed while it stopped.
+      if (this.#kubelet?.killedBefore === undefined) this.#violations.add('the kubelet did not stop');
+      return;
+    }
+    if (this.#child !== undefined) this.#options.processes.give(this.#child);
+    this.#kubelet = undefined;
+    for (const name of left) this.#violations.add(`left behind: ${name} of the kubelet that stopped`);
   }
 
   #path(name: string): string {
@@ -199,6 +229,16 @@ class VolumePlay {
     return true;
   }
 
+  get #wasKilled(): boolean {
+    return this.#kills > 0;
+  }
+
+  /** Whether the fault of the point has happened; both kills if it has two. */
+  get #wasReached(): boolean {
+    const isKilledAgain = this.#options.point.killAgainBeforeStep !== undefined;
+    return isKilledAgain ? this.#kills > 1 : this.#hasFailed || this.#wasKilled;
+  }
+
   /** Whether the manifests of all pods are removed after a kill. */
   get #removesPods(): boolean {
     const {aftermath} = this.#options.point;
@@ -224,22 +264,27 @@ class VolumePlay {
 
   async #untilNothingIsLeft(): Promise<void> {
     const {directory} = this.#options;
-    const left = async (): Promise<readonly string[]> => [
+    const left = (): readonly string[] => [
       ...(this.#fake?.containers ?? []).map(({config}) => `container ${config.metadata?.name}`),
       ...(this.#fake?.sandboxes ?? []).map(({config}) => `sandbox ${config.metadata?.name}`),
       ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
       ...mountsBelow(directory).map((path) => `mount ${path}`),
-      ...(await loopFiles(directory)).map((path) => `loop device of ${path}`),
       ...this.#backend.left,
       ...this.#stagingFiles().map((path) => `file ${path}`),
     ];
+    // A program lists these.
+    const loops = async (): Promise<readonly string[]> =>
+      (await loopFiles(directory)).map((path) => `loop device of ${path}`);
     let found: readonly string[] = [];
-    await this.#until('nothing is left', async () => (found = await left()).length === 0).catch(
-      (error: unknown) => {
-        for (const thing of found) this.#violations.add(`left behind: ${thing}`);
-        throw error;
-      },
-    );
+    const isEmpty = async (): Promise<boolean> => {
+      found = left();
+      if (found.length === 0) found = await loops();
+      return found.length === 0;
+    };
+    await this.#until('nothing is left', isEmpty).catch((error: unknown) => {
+      for (const thing of found) this.#violations.add(`left behind: ${thing}`);
+      throw error;
+    });
   }
 
   /** Returns the paths of what is below the directories of staged volumes, other than these directories. */
@@ -281,6 +326,7 @@ class VolumePlay {
   }
 
   #start(step: number): void {
+    const child = this.#options.processes.take();
     const options: VolumeProcessOptions = {
       endpoint: this.#fake?.endpoint ?? '',
       rootDir: this.#path('root'),
@@ -289,14 +335,14 @@ class VolumePlay {
       devicePluginsDir: this.#path('devices'),
       ...{startMs: this.#startMs, step},
     };
-    const kubelet = new StepProcess(this.#options.startProcess(), options);
+    const kubelet = new StepProcess(child, options);
     this.#kubelet = kubelet;
+    this.#child = child;
     void kubelet.ended.then(() => {
       if (this.#isEnding) return;
       if (kubelet.exitCode !== null) this.#violations.add(`the kubelet ended with ${kubelet.exitCode}`);
       this.#killedBefore ??= kubelet.killedBefore;
-      this.#wasKilled = true;
-      this.#wasReached = true;
+      this.#kills += 1;
       this.#succession = this.#succeed().catch((error: unknown) => {
         this.#violations.add(`no kubelet follows the killed one: ${String(error)}`);
       });
@@ -305,12 +351,12 @@ class VolumePlay {
 
   /** Starts another kubelet after what happens in between. */
   async #succeed(): Promise<void> {
-    const {aftermath} = this.#options.point;
+    const {aftermath, killAgainBeforeStep = Infinity} = this.#options.point;
     if (aftermath === 'lost') await this.#loseState();
     if (this.#removesPods) for (const name of POD_NAMES) await this.#remove(name);
     if (aftermath === 'driver') this.#driver.restart();
     if (aftermath === 'reboot') await this.#reboot();
-    if (!this.#isEnding) this.#start(Infinity);
+    if (!this.#isEnding) this.#start(this.#kills === 1 ? killAgainBeforeStep : Infinity);
   }
 
   /** Ends all containers, and removes what the runtime and kcri know of them, other than the volumes that were made. */
@@ -327,7 +373,7 @@ class VolumePlay {
     for (const {id, state} of fake.containers) if (state === 'CONTAINER_RUNNING') fake.exitContainer(id, 137);
     for (const {id, state} of fake.sandboxes) if (state === 'SANDBOX_READY') fake.exitSandbox(id);
     this.#driver.restart();
-    await unmountAll(this.#options.directory);
+    await this.#unmountAll();
     this.#backend.reboot();
   }
 
@@ -340,28 +386,4 @@ class VolumePlay {
   async #remove(name: string): Promise<void> {
     await rm(this.#path(`manifests/${name}.json`), {force: true});
   }
-}
-
-/** Returns the paths below a directory; an unknown one while they change. */
-function listBelow(directory: string): readonly string[] {
-  try {
-    return existsSync(directory) ? readdirSync(directory, {recursive: true, encoding: 'utf8'}) : [];
-  } catch {
-    return ['?'];
-  }
-}
-
-function listNames(directory: string): readonly string[] {
-  return existsSync(directory) ? readdirSync(directory) : [];
-}
-
-/** Unmounts everything below a directory, as the end of a node does; what is in use too. */
-async function unmountAll(directory: string): Promise<void> {
-  for (const device of await loopDevicesBelow(directory)) await runLeniently('losetup', '-d', device);
-  for (const path of mountsBelow(directory).toReversed()) await runLeniently('umount', '-l', path);
-}
-
-/** Runs a program that may find nothing to do, because programs of a killed kubelet go on. */
-async function runLeniently(program: string, ...args: readonly string[]): Promise<void> {
-  await run(program, args).catch(() => undefined);
 }

@@ -1,13 +1,10 @@
-import {execFile} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {appendFile, mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {promisify} from 'node:util';
 import {parseMountInfo} from '../../../src/base/fs/mount-info.js';
 import {GrpcStatusError} from '../../fakes/runtime/grpc-status-error.js';
+import type {MountShell} from './mount-shell.js';
 import {DEVICE, FILES, SMALL} from './volume-manifests.js';
-
-const run = promisify(execFile);
 
 /** Name of the file in each volume, and in each directory of one that is mounted alone, by which it is recognized. */
 export const MARK = '.volume';
@@ -23,6 +20,17 @@ function isMounted(path: string): boolean {
   return parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8')).some((mount) => mount.path === path);
 }
 
+/** Options of {@link VolumeBackend}. */
+export interface VolumeBackendOptions {
+  /** Gets the volumes. */
+  readonly directory: string;
+  /** The block device of the other volume. */
+  readonly device: string;
+  /** Mounts and unmounts. */
+  readonly shell: MountShell;
+  readonly violations: (text: string) => void;
+}
+
 /** What a CSI driver does on the node: volumes that are bind mounts of directories, and of a device. It outlives its driver. */
 export class VolumeBackend {
   readonly #directory: string;
@@ -34,12 +42,13 @@ export class VolumeBackend {
   /** Volumes that were enlarged, with their sizes for the controller and on the node. */
   readonly #sizes = new Map<string, {controller: number; node: number}>();
   readonly #violations: (text: string) => void;
+  readonly #shell: MountShell;
 
-  /** `directory` gets the volumes; `device` is the block device of the other volume. */
-  constructor(directory: string, device: string, violations: (text: string) => void) {
+  constructor({directory, device, shell, violations}: VolumeBackendOptions) {
     this.#directory = directory;
     this.#device = device;
     this.#violations = violations;
+    this.#shell = shell;
   }
 
   async create(): Promise<void> {
@@ -116,14 +125,14 @@ export class VolumeBackend {
     const at = this.#staged.get(id);
     if (at !== undefined && at !== path) this.#violations(`${id} is staged at ${path}, but also at ${at}`);
     if (!existsSync(path)) throw new GrpcStatusError('INTERNAL', `${path} does not exist`);
-    if (!isBlock && !isMounted(path)) await run('mount', ['--bind', this.#source(id), path]);
+    if (!isBlock && !isMounted(path)) await this.#shell.run('mount', '--bind', this.#source(id), path);
     this.#staged.set(id, path);
   }
 
   async unstage(id: string, path: string): Promise<void> {
     for (const [target, published] of this.#published)
       if (published === id) this.#violations(`${id} is unstaged while it is published at ${target}`);
-    if (isMounted(path)) await run('umount', [path]);
+    if (isMounted(path)) await this.#shell.run('umount', path);
     this.#staged.delete(id);
   }
 
@@ -135,12 +144,12 @@ export class VolumeBackend {
     if (isBlock) await appendFile(target, '');
     else await mkdir(target, {recursive: true});
     if (!isMounted(target))
-      await run('mount', ['--bind', await this.#sourceOf(id, staging, isBlock), target]);
+      await this.#shell.run('mount', '--bind', await this.#sourceOf(id, staging, isBlock), target);
     this.#published.set(target, id);
   }
 
   async unpublish(id: string, target: string): Promise<void> {
-    if (isMounted(target)) await run('umount', [target]);
+    if (isMounted(target)) await this.#shell.run('umount', target);
     await rm(target, {force: true, recursive: true});
     this.#published.delete(target);
     if (!isPersistent(id)) await rm(this.#inline(id), {recursive: true, force: true});

@@ -50,16 +50,20 @@ export interface VolumePoint {
   readonly fault?: DriverCall & {readonly name: DriverFault};
   /** Step of the kubelet before which it is killed, counted from 0. */
   readonly killBeforeStep?: number;
+  /** Step before which the kubelet that follows is killed too. */
+  readonly killAgainBeforeStep?: number;
   /** Call of the driver in which the kubelet is killed. */
   readonly killIn?: DriverCall & {readonly stage: 'before' | 'after'};
   readonly aftermath?: Aftermath;
 }
 
 /** Returns the point as text, such as `NodeStageVolume 0 error, kill before step 17, reboot`. */
-export function describeVolumePoint({fault, killBeforeStep, killIn, aftermath}: VolumePoint): string {
+export function describeVolumePoint(point: VolumePoint): string {
+  const {fault, killBeforeStep, killAgainBeforeStep, killIn, aftermath} = point;
   const parts = [
     fault && `${fault.method} ${fault.skip} ${fault.name}`,
     killBeforeStep !== undefined && `kill before step ${killBeforeStep}`,
+    killAgainBeforeStep !== undefined && `again before step ${killAgainBeforeStep}`,
     killIn && `kill ${killIn.stage} ${killIn.method} ${killIn.skip}`,
     aftermath,
   ];
@@ -68,10 +72,12 @@ export function describeVolumePoint({fault, killBeforeStep, killIn, aftermath}: 
 
 /** Number of kills that each fault of the driver is combined with. */
 const KILLS_OF_FAULT = 1;
+/** Number of steps within which a kubelet is killed that follows a killed one: by then it has cleaned up after it. */
+const STEPS_OF_SUCCESSOR = 200;
 
 /**
  * Returns the points with an aftermath from a run without faults, which had `steps` steps and these calls of the driver: a kill
- * before each step, and around each call; each fault in each call, followed by kills before any steps; and, with the first
+ * before each step, alone and followed by another one, and around each call; each fault in each call, followed by kills before any steps; and, with the first
  * aftermath, each fault alone. `choose` returns an integer in [0, n).
  */
 export function planVolumePoints(
@@ -88,6 +94,9 @@ export function planVolumePoints(
   const faults = calls.flatMap((call) => DRIVER_FAULTS.map((name) => ({...call, name})));
   return [
     ...Array.from({length: steps}, (_, step) => ({killBeforeStep: step, aftermath})),
+    ...Array.from({length: steps}, (_, step) => ({
+      ...{killBeforeStep: step, killAgainBeforeStep: choose(STEPS_OF_SUCCESSOR), aftermath},
+    })),
     ...calls.flatMap((call) =>
       (['before', 'after'] as const).map((stage) => ({killIn: {...call, stage}, aftermath})),
     ),
