@@ -8,6 +8,7 @@ import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {SystemError} from '../../../src/base/errors.js';
 import {acquireLock} from '../../../src/base/fs/lock.js';
 import {temporaryDirectory} from '../temporary-directory.js';
+import {timeBudget} from '../time-budget.js';
 import {transpile} from '../transpile.js';
 import {until} from '../until.js';
 
@@ -139,7 +140,7 @@ test('a holder from an earlier boot is stale even if its PID and start time matc
   const [pid, startTime] = (await readlink(path)).split('@');
   await earlier[Symbol.asyncDispose]();
   await symlink(`${pid}@${startTime}@00000000-0000-0000-0000-000000000000`, path);
-  await using lock = await acquireLock(path, {signal: AbortSignal.timeout(2000)});
+  await using lock = await acquireLock(path, {signal: AbortSignal.timeout(timeBudget(300_000))});
   expect(await readlink(lock.path)).not.toContain('@00000000-');
 });
 

@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {aContainerSpec, aManifest, createTestbed} from '../command-testbed.js';
+import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 
 const command = ['sh', '-c', 'echo no database; exit 1'];
 const UNREADY = aContainerSpec('main', {readinessProbe: {exec: {command}, periodSeconds: 1}});
@@ -26,10 +27,16 @@ test('sync without a time limit says why a pod is not ready, what would end the 
   );
 });
 
+/** Syncs a pod with a time limit of 3 s on a clock that waits for calls, and returns standard error. */
+async function syncToTimeLimit(stdin: string): Promise<string> {
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  const testbed = await createTestbed({clock});
+  using _ = new AutoAdvance(clock);
+  return (await testbed.run(['sync', '-', '--timeout=3s'], {stdin, clock})).stderr;
+}
+
 test('a time limit reports the last probe failure', async () => {
-  const testbed = await createTestbed();
-  const manifest = aManifest({containers: [UNREADY]});
-  const {stderr} = await testbed.run(['sync', '-', '--timeout=3s'], {stdin: manifest});
+  const stderr = await syncToTimeLimit(aManifest({containers: [UNREADY]}));
   expect(stderr).toContain('not ready after 3s; container "main": Readiness probe failed: no database');
 });
 
@@ -48,9 +55,8 @@ test('a restart by a liveness probe is reported as such', async () => {
 });
 
 test('a failure without output has no colon', async () => {
-  const testbed = await createTestbed();
   const silent = {exec: {command: ['sh', '-c', 'exit 1']}, periodSeconds: 1};
   const manifest = aManifest({containers: [aContainerSpec('main', {readinessProbe: silent})]});
-  const {stderr} = await testbed.run(['sync', '-', '--timeout=3s'], {stdin: manifest});
+  const stderr = await syncToTimeLimit(manifest);
   expect(stderr).toMatch(/not ready after 3s; container "main": Readiness probe failed$/m);
 });

@@ -10,6 +10,8 @@ import {fakeLogger} from '../../../base/fake-logger.js';
 /** Processes in the root cgroup: the first one, one with a program, and a thread of the kernel. */
 const ROOT_PROCESSES = '1\n50\n60\n';
 
+const {signal} = new AbortController();
+
 /** Creates a file system of processes; the kubelet has PID 70, on the host or in a container. */
 async function aProcDir(kubeletNamespace = 'pid:[1]'): Promise<string> {
   const directory = await temporaryDirectory();
@@ -42,11 +44,11 @@ async function start(
   const node = {processCgroups, cgroupMount: mount, cgroup, rootDir: '/nonexistent'};
   const manager = createProcessCgroups(node, {pid: 70, procDir}) ?? expect.fail();
   const logger = fakeLogger({info: (message) => void logged.push(message), error: () => undefined});
-  await manager.start?.({logger} as NodeManagerServices, AbortSignal.timeout(1000));
+  await manager.start?.({logger} as NodeManagerServices, signal);
   return {manager, logged};
 }
 
-const run = async ({manager}: Started): Promise<void> => manager.reconcile?.run(AbortSignal.timeout(1000));
+const run = async ({manager}: Started): Promise<void> => manager.reconcile?.run(signal);
 const pidsIn = async (directory: string): Promise<readonly string[]> => [
   ...new Set((await readFile(join(directory, 'cgroup.procs'), 'utf8')).trim().split('\n')),
 ];
