@@ -1,6 +1,7 @@
 import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
+import {systemClock, type Clock} from '../../../src/base/clock.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
 import type {FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
@@ -28,6 +29,8 @@ export interface KubeletTestbedOptions {
   readonly verbosity?: number;
   /** Additional flags of the kubelet. */
   readonly flags?: readonly string[];
+  /** The kubelet's clock instead of the machine's. */
+  readonly clock?: Clock;
 }
 
 /** Starts a kubelet that stops with the test. */
@@ -35,6 +38,7 @@ export async function startKubelet({
   runtime = {},
   verbosity = 2,
   flags = [],
+  clock = systemClock,
 }: KubeletTestbedOptions = {}): Promise<KubeletTestbed> {
   const testbed = await createTestbed(runtime);
   const manifests = join(testbed.directory, 'manifests');
@@ -55,6 +59,7 @@ export async function startKubelet({
     const ended = runKcri(args, {
       endpoint: testbed.runtime.endpoint,
       signal: end.signal,
+      clock,
       onStderr: (text) => (log += text),
     });
     stop = async () => {

@@ -1,23 +1,33 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {systemClock, type Clock} from '../../../src/base/clock.js';
+import {timeBudget} from '../../base/time-budget.js';
 import {until} from '../../base/until.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {startHostileCollector} from '../../cli/diagnostics/hostile-collector.js';
 import {OtlpReceiver} from '../../cli/diagnostics/otlp-receiver.js';
 import {runKcri} from '../../cli/run-kcri.js';
+import {realTimeClock} from '../../fakes/fake-clock.js';
 import {aManifest} from '../command-testbed.js';
 import {startKubelet, type KubeletTestbed} from './kubelet-testbed.js';
 
+/** The machine's clock, on which a kubelet that ends waits long for its last traces. */
+const PATIENT_CLOCK = realTimeClock({sleepMs: (ms) => (ms === 2000 ? timeBudget(300_000) : ms)});
+
 /** Starts a kubelet that sends its traces to the endpoint, with a pod that runs. */
-async function startTraced(endpoint: string, perMillion: number): Promise<KubeletTestbed> {
+async function startTraced(
+  endpoint: string,
+  perMillion: number,
+  clock: Clock = PATIENT_CLOCK,
+): Promise<KubeletTestbed> {
   const config = join(await temporaryDirectory(), 'kubelet.yaml');
   const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
   await writeFile(
     config,
     `${head}tracing: {endpoint: "${endpoint}", samplingRatePerMillion: ${perMillion}}\n`,
   );
-  const kubelet = await startKubelet({flags: ['--config', config]});
+  const kubelet = await startKubelet({flags: ['--config', config], clock});
   await kubelet.writeManifest('web.json', aManifest({}));
   const {runtime} = kubelet.testbed;
   await until(() => runtime.callsTo('StartContainer').length === 1);
@@ -65,7 +75,7 @@ test('without a sampling rate nothing is traced', async () => {
 
 test('a collector that never answers stalls neither pods nor the end of the kubelet', async () => {
   await using collector = await startHostileCollector({request: () => undefined});
-  const kubelet = await startTraced(collector.endpoint, 1_000_000);
+  const kubelet = await startTraced(collector.endpoint, 1_000_000, systemClock);
   expect(await kubelet.stop()).toMatchObject({exitCode: 0});
 });
 
