@@ -21,6 +21,8 @@ export interface FaultyDriverOptions {
   readonly onCall: (request: Plain, method: string) => void;
 }
 
+/** Does the work of a call after `begin` has resolved, which rejects if the driver ends before. */
+type Work = (begin: () => Promise<void>) => Promise<object>;
 /** Does the work of a call, after a delay in ms. */
 type Act = (delayMs?: number) => Promise<object>;
 
@@ -41,6 +43,8 @@ export class FaultyDriver implements AsyncDisposable {
   /** What is being done with volumes, as `volume path`. */
   readonly #pending = new Set<string>();
   #driver: FakeCsiDriver | undefined;
+  /** Aborts when the driver ends: what it has not begun by then is not done. */
+  #life = new AbortController();
   #restarting: Promise<void> = Promise.resolve();
   #isDisposed = false;
 
@@ -62,17 +66,20 @@ export class FaultyDriver implements AsyncDisposable {
             capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}],
           })),
         ControllerExpandVolume: (request) =>
-          this.#answer('ControllerExpandVolume', async (delayMs) => {
-            await delay(delayMs);
+          this.#answer('ControllerExpandVolume', async (begin) => {
+            await begin();
             this.#options.backend.grow(String(request['volume_id']), bytesOf(request));
             return {capacity_bytes: bytesOf(request), node_expansion_required: true};
           }),
         CreateVolume: async ({name}) =>
-          this.#answer('CreateVolume', async () => ({
-            volume: {volume_id: await this.#options.backend.make(String(name)), capacity_bytes: SMALL},
-          })),
+          this.#answer('CreateVolume', async (begin) => {
+            await begin();
+            const id = await this.#options.backend.make(String(name));
+            return {volume: {volume_id: id, capacity_bytes: SMALL}};
+          }),
         DeleteVolume: async ({volume_id: id}) =>
-          this.#answer('DeleteVolume', async () => {
+          this.#answer('DeleteVolume', async (begin) => {
+            await begin();
             await this.#options.backend.delete(String(id));
             return {};
           }),
@@ -90,6 +97,8 @@ export class FaultyDriver implements AsyncDisposable {
     const ending = this.#driver;
     this.#driver = undefined;
     if (ending === undefined) return;
+    this.#life.abort();
+    this.#life = new AbortController();
     this.#restarting = (async () => {
       await nextTurn();
       await ending[Symbol.asyncDispose]();
@@ -100,6 +109,7 @@ export class FaultyDriver implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
+    this.#life.abort();
     await this.#restarting;
     await this.#driver?.[Symbol.asyncDispose]();
   }
@@ -107,9 +117,9 @@ export class FaultyDriver implements AsyncDisposable {
   async #change(method: string, request: Plain): Promise<object> {
     this.#options.onCall(request, method);
     try {
-      return await this.#answer(method, async (delayMs) => {
+      return await this.#answer(method, async (begin) => {
         await this.#whilePending(request, async () => {
-          await delay(delayMs);
+          await begin();
           await this.#act(method, request);
         });
         return {};
@@ -120,7 +130,9 @@ export class FaultyDriver implements AsyncDisposable {
   }
 
   /** Answers a call, with the fault if it is its turn. */
-  async #answer(method: string, act: Act): Promise<object> {
+  async #answer(method: string, work: Work): Promise<object> {
+    const {signal} = this.#life;
+    const act: Act = (delayMs) => work(() => delay(delayMs, undefined, {signal}));
     const skip = this.methods.filter((called) => called === method).length;
     this.methods.push(method);
     const {kill, point} = this.#options;

@@ -177,7 +177,9 @@ class VolumePlay {
     }
     if (this.#child !== undefined) this.#options.processes.give(this.#child);
     this.#kubelet = undefined;
-    for (const name of left) this.#violations.add(`left behind: ${name} of the kubelet that stopped`);
+    // A kubelet that was started before the last pod was gone must not make anything again.
+    const things = [...left.map((name) => `${name} of the kubelet that stopped`), ...this.#left()];
+    for (const thing of things) this.#violations.add(`left behind: ${thing}`);
   }
 
   #path(name: string): string {
@@ -262,23 +264,24 @@ class VolumePlay {
     return sandboxes.every(({config}) => config.metadata?.name !== `${pod}-goldennode`);
   }
 
-  async #untilNothingIsLeft(): Promise<void> {
-    const {directory} = this.#options;
-    const left = (): readonly string[] => [
+  /** Returns what is left of the pods, apart from loop devices. */
+  #left(): readonly string[] {
+    return [
       ...(this.#fake?.containers ?? []).map(({config}) => `container ${config.metadata?.name}`),
       ...(this.#fake?.sandboxes ?? []).map(({config}) => `sandbox ${config.metadata?.name}`),
       ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
-      ...mountsBelow(directory).map((path) => `mount ${path}`),
+      ...mountsBelow(this.#options.directory).map((path) => `mount ${path}`),
       ...this.#backend.left,
       ...this.#stagingFiles().map((path) => `file ${path}`),
     ];
-    // A program lists these.
-    const loops = async (): Promise<readonly string[]> =>
-      (await loopFiles(directory)).map((path) => `loop device of ${path}`);
+  }
+
+  async #untilNothingIsLeft(): Promise<void> {
     let found: readonly string[] = [];
     const isEmpty = async (): Promise<boolean> => {
-      found = left();
-      if (found.length === 0) found = await loops();
+      found = this.#left();
+      // A program lists these.
+      if (found.length === 0) found = await loopFiles(this.#options.directory);
       return found.length === 0;
     };
     await this.#until('nothing is left', isEmpty).catch((error: unknown) => {
