@@ -26,7 +26,7 @@ import {localVolume} from './local-volume.js';
 import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
-import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
+import type {MeasuringHost, PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
 import {NoPluginError} from '../no-plugin-error.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
@@ -78,6 +78,8 @@ export interface ResolvedVolume {
   readonly isExpandable: boolean;
   /** Enlarges the volume; see VolumePlugin. */
   expand(host: VolumeHost, options: ExpandOptions): Promise<boolean>;
+  /** Reports whether its usage is that of its filesystem, as a driver says. */
+  isMeasured(host: MeasuringHost): boolean;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
@@ -230,6 +232,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     setUp: async (host, signal) => plugin.setUp(host, volume, signal),
     isExpandable: plugin.expand !== undefined && volume.expansion !== undefined,
     expand: async (host, options) => (await plugin.expand?.(host, volume, options)) ?? true,
+    isMeasured: (host) => plugin.isMeasured?.(volume.source, host) === true,
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };
 }
