@@ -105,21 +105,14 @@ const volumeNodeAffinity = schemaOf<VolumeNodeAffinity>('VolumeNodeAffinity')({
   required: object(nodeSelector),
 });
 
-/** Sources of PersistentVolumes that kcri cannot mount. */
-export const UNSUPPORTED_VOLUME_SOURCES = [
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
+/** Sources of PersistentVolumes that Kubernetes has removed. */
+export const REMOVED_VOLUME_SOURCES = [
   'glusterfs',
   'rbd',
-  'cinder',
   'cephfs',
   'flocker',
-  'azureFile',
-  'vsphereVolume',
   'quobyte',
-  'azureDisk',
   'photonPersistentDisk',
-  'portworxVolume',
   'scaleIO',
   'storageos',
 ] as const;

@@ -2,11 +2,12 @@ import {posix} from 'node:path';
 import type {FieldErrors} from '../field-error.js';
 import {forbidden, invalidValue, requiredValue, unsupportedValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
+import {MIGRATED_KINDS} from '../csi-migration/in-tree-volumes.js';
 import {compareQuantities} from '../quantity.js';
 import type {CSIDriver, StorageClass} from '../types/v1-storage.js';
 import {manifestVolume} from '../types/v1-persistent-volumes.js';
 import {
-  UNSUPPORTED_VOLUME_SOURCES,
+  REMOVED_VOLUME_SOURCES,
   type CSIPersistentVolumeSource,
   type ManifestVolume,
   type PersistentVolumeSpec,
@@ -22,7 +23,8 @@ const spec = new FieldPath(['spec']);
 
 const SOURCES = [
   ...(['hostPath', 'local', 'nfs', 'iscsi', 'fc', 'csi', 'flexVolume'] as const),
-  ...UNSUPPORTED_VOLUME_SOURCES,
+  ...MIGRATED_KINDS,
+  ...REMOVED_VOLUME_SOURCES,
 ] as const;
 
 /** Returns the names of the sources of a PersistentVolume. */

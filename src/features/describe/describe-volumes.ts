@@ -1,3 +1,4 @@
+import {MIGRATED_KINDS, type MigratedKind} from '../../api/csi-migration/in-tree-volumes.js';
 import {compareQuantities} from '../../api/quantity.js';
 import type {
   DownwardAPIVolumeSource,
@@ -21,8 +22,69 @@ function volumeLines(volume: Volume): readonly string[] {
   return ['  <unknown>'];
 }
 
+/** Lines of the kinds that CSI drivers mount: the title, then titles and names of fields. */
+const MIGRATED: Readonly<Record<MigratedKind, readonly [title: string, ...(readonly [string, string])[]]>> = {
+  awsElasticBlockStore: [
+    'AWSElasticBlockStore (a Persistent Disk resource in AWS)',
+    ['VolumeID', 'volumeID'],
+    ['FSType', 'fsType'],
+    ['Partition', 'partition'],
+    ['ReadOnly', 'readOnly'],
+  ],
+  azureDisk: [
+    'AzureDisk (an Azure Data Disk mount on the host and bind mount to the pod)',
+    ['DiskName', 'diskName'],
+    ['DiskURI', 'diskURI'],
+    ['Kind', 'kind'],
+    ['FSType', 'fsType'],
+    ['CachingMode', 'cachingMode'],
+    ['ReadOnly', 'readOnly'],
+  ],
+  azureFile: [
+    'AzureFile (an Azure File Service mount on the host and bind mount to the pod)',
+    ['SecretName', 'secretName'],
+    ['ShareName', 'shareName'],
+    ['ReadOnly', 'readOnly'],
+  ],
+  cinder: [
+    'Cinder (a Persistent Disk resource in OpenStack)',
+    ['VolumeID', 'volumeID'],
+    ['FSType', 'fsType'],
+    ['ReadOnly', 'readOnly'],
+  ],
+  gcePersistentDisk: [
+    'GCEPersistentDisk (a Persistent Disk resource in Google Compute Engine)',
+    ['PDName', 'pdName'],
+    ['FSType', 'fsType'],
+    ['Partition', 'partition'],
+    ['ReadOnly', 'readOnly'],
+  ],
+  portworxVolume: ['PortworxVolume (a Portworx Volume resource)', ['VolumeID', 'volumeID']],
+  vsphereVolume: [
+    'vSphereVolume (a Persistent Disk resource in vSphere)',
+    ['VolumePath', 'volumePath'],
+    ['FSType', 'fsType'],
+    ['StoragePolicyName', 'storagePolicyName'],
+  ],
+};
+
+/** Values that kubectl shows for fields that are not set, if they are not empty. */
+const UNSET: Readonly<Record<string, string>> = {partition: '0', readOnly: 'false'};
+
+function migratedLines(volume: Volume): readonly string[] | undefined {
+  const found = MIGRATED_KINDS.find((name) => volume[name] !== undefined);
+  if (found === undefined) return undefined;
+  const source = volume[found] as Readonly<Record<string, string | number | boolean | undefined>>;
+  const [title, ...fields] = MIGRATED[found];
+  return kind(
+    title,
+    fields.map(([label, field]) => `${label}:\t${String(source[field] ?? UNSET[field] ?? '')}`),
+  );
+}
+
 /** Volume kinds that kcri supports; its pods have no others. */
 const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
+  migratedLines,
   ({hostPath}) =>
     hostPath &&
     kind('HostPath (bare host directory volume)', [

@@ -1,4 +1,5 @@
 import {bindClaims, withDefaultClass, type BoundClaims} from '../../api/claims/bind-claims.js';
+import {translatePersistentVolume} from '../../api/csi-migration/migrated-volume.js';
 import {
   isClusterScoped,
   type ApiObject,
@@ -128,8 +129,9 @@ function findClaimedVolume(
   const bound = claims.get(`${pod.metadata.namespace ?? DEFAULT_NAMESPACE}/${source.claimName}`);
   if (bound === undefined || bound.kind === 'provisioned') return undefined;
   if (bound.kind === 'unbound') throw new SystemError(`${bound.claim}: ${bound.problem.message}`);
-  checkVolumeMode(bound.volume, name, volumeUses(pod));
-  return {volume: bound.volume, readOnly: source.readOnly === true, isOnNode: true};
+  const volume = translatePersistentVolume(bound.volume);
+  checkVolumeMode(volume, name, volumeUses(pod));
+  return {volume, readOnly: source.readOnly === true, isOnNode: true};
 }
 
 /** Returns what claimToProvision does; the claim of a generic ephemeral volume has the name of pod and volume. */

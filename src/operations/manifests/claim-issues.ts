@@ -2,12 +2,21 @@ import {bindClaims, claimKey, type BoundClaims} from '../../api/claims/bind-clai
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import type {ObjectDocument, PodDocument} from '../../api/manifest/parse-manifest.js';
 import {forbidden} from '../../api/field-error.js';
-import {whyNotMounted} from '../../api/in-tree-volumes.js';
+import {MIGRATED_KINDS, whyNotMounted} from '../../api/csi-migration/in-tree-volumes.js';
 import {FieldPath} from '../../api/field-path.js';
 import {volumeSourcesOf} from '../../api/validation/validate-storage.js';
 
 /** Sources of PersistentVolumes that can be mounted. */
-const SUPPORTED = ['csi', 'fc', 'flexVolume', 'hostPath', 'iscsi', 'local', 'nfs'];
+const SUPPORTED: readonly string[] = [
+  'csi',
+  'fc',
+  'flexVolume',
+  'hostPath',
+  'iscsi',
+  'local',
+  'nfs',
+  ...MIGRATED_KINDS,
+];
 
 /** Returns the issues of claims that name a volume they cannot have, and of volumes that pods use and nothing can mount. */
 export function claimIssues(

@@ -13,6 +13,17 @@ test.each<[string, Volume, readonly string[]]>([
     ],
   ],
   [
+    'a disk that a CSI driver mounts',
+    {name: 'v', awsElasticBlockStore: {volumeID: 'vol-1', fsType: 'ext4'}},
+    [
+      'Type:\tAWSElasticBlockStore (a Persistent Disk resource in AWS)',
+      'VolumeID:\tvol-1',
+      'FSType:\text4',
+      'Partition:\t0',
+      'ReadOnly:\tfalse',
+    ],
+  ],
+  [
     'an NFS directory',
     {name: 'v', nfs: {server: 'nfs.example.com', path: '/export'}},
     [

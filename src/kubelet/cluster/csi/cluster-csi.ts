@@ -114,14 +114,17 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
     return JSON.stringify(Object.fromEntries(tokens.toSorted(([a], [b]) => (a < b ? -1 : 1))));
   }
 
-  async untilAttached(volume: string, signal: AbortSignal): Promise<void> {
-    while (!isAttached(this.#options.node(), volume))
+  async untilAttached(volume: string, signal: AbortSignal): Promise<string> {
+    for (;;) {
+      const device = attachedDevice(this.#options.node(), volume);
+      if (device !== undefined) return device;
       await abortable(
         new Promise<void>((resolve) => {
           this.#waiting.add(resolve);
         }),
         signal,
       );
+    }
   }
 
   async publishContext(attachment: string, signal: AbortSignal): Promise<Texts> {
@@ -196,8 +199,9 @@ interface VolumeAttachment {
   };
 }
 
-/** Reports whether a volume is attached and cannot be detached, since the node reports it as in use. */
-function isAttached(node: Node | undefined, volume: string): boolean {
+/** Returns the device of an attached volume that cannot be detached, since the node reports it as in use; undefined for others. */
+function attachedDevice(node: Node | undefined, volume: string): string | undefined {
   const {volumesInUse = [], volumesAttached = []} = node?.status ?? {};
-  return volumesInUse.includes(volume) && volumesAttached.some(({name}) => name === volume);
+  const attached = volumesAttached.find(({name}) => name === volume);
+  return attached !== undefined && volumesInUse.includes(volume) ? attached.devicePath : undefined;
 }

@@ -18,6 +18,9 @@ export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 const INITIAL_DELAY_MS = 200;
 const MAX_DELAY_MS = 30_000;
 
+/** Annotation of a CSINode. */
+const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
+
 /** Volume plugins whose volumes only CSI drivers can mount, as Kubernetes 1.36 lists them. */
 const MIGRATED_PLUGINS = [
   'aws-ebs',
@@ -47,7 +50,7 @@ export class CsiNode {
   async find(signal: AbortSignal): Promise<void> {
     const {client, nodeName, logger} = this.#options;
     try {
-      this.#isInitialized = await exists(client, nodeName, signal);
+      this.#isInitialized = (await read(client, nodeName, signal)) !== undefined;
     } catch (error) {
       signal.throwIfAborted();
       logger.forFile('csi-node.ts').error(error, 'Failed to read CSINode');
@@ -55,7 +58,7 @@ export class CsiNode {
   }
 
   /**
-   * Creates the CSINode, which the Node owns, unless it exists. Tries until it succeeds; rejects with the signal's
+   * Creates the CSINode, which the Node owns, unless it exists; else it names the plugins that CSI drivers replace. Tries until it succeeds; rejects with the signal's
    * reason. A CSINode that is deleted later is not created again.
    */
   async ensure(signal: AbortSignal): Promise<void> {
@@ -76,13 +79,23 @@ export class CsiNode {
   }
 }
 
-async function exists(client: ApiClient, nodeName: string, signal: AbortSignal): Promise<boolean> {
+/** A CSINode, as far as it is looked at. */
+interface StoredCsiNode {
+  readonly metadata: {readonly annotations?: Readonly<Record<string, string>>};
+}
+
+/** Reads the CSINode; undefined if there is none. */
+async function read(
+  client: ApiClient,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<StoredCsiNode | undefined> {
   try {
-    await client.request({method: 'GET', path: `${CSI_NODES}/${nodeName}`}, signal);
-    return true;
+    const path = `${CSI_NODES}/${nodeName}`;
+    return (await client.request({method: 'GET', path}, signal)) as StoredCsiNode;
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return false;
+    return undefined;
   }
 }
 
@@ -90,7 +103,26 @@ async function getOrCreate(options: CsiNodeOptions, signal: AbortSignal): Promis
   const {client, nodeName} = options;
   const path = `/api/v1/nodes/${nodeName}`;
   const node = (await client.request({method: 'GET', path}, signal)) as Node;
-  if (!(await exists(client, nodeName, signal))) await createFor(node, options, signal);
+  const found = await read(client, nodeName, signal);
+  if (found === undefined) await createFor(node, options, signal);
+  else await updateMigrated(found, options, signal);
+}
+
+/** Names the plugins that CSI drivers replace, if a kubelet of another version has left others (setMigrationAnnotation). */
+async function updateMigrated(
+  csiNode: StoredCsiNode,
+  {client, nodeName}: CsiNodeOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const {annotations = {}} = csiNode.metadata;
+  const known = new Set((annotations[MIGRATED] ?? '').split(','));
+  if (known.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => known.has(name))) return;
+  const metadata = {
+    ...csiNode.metadata,
+    annotations: {...annotations, [MIGRATED]: MIGRATED_PLUGINS.join(',')},
+  };
+  const path = `${CSI_NODES}/${nodeName}`;
+  await client.request({method: 'PUT', path, body: {...csiNode, metadata}}, signal);
 }
 
 /** Creates the CSINode, which the Node owns, without drivers, and returns it. Rejects with ApiError and the signal's reason. */
@@ -114,7 +146,7 @@ async function createFor(
     kind: 'CSINode',
     metadata: {
       name: nodeName,
-      annotations: {'storage.alpha.kubernetes.io/migrated-plugins': MIGRATED_PLUGINS.join(',')},
+      annotations: {[MIGRATED]: MIGRATED_PLUGINS.join(',')},
       ownerReferences: [owner],
     },
     spec: {drivers: []},

@@ -1,4 +1,5 @@
 import {decodeWithSchema} from '../../../api/json/decode-api-object.js';
+import {translatePersistentVolume} from '../../../api/csi-migration/migrated-volume.js';
 import {persistentVolume, persistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {PersistentVolume, PersistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
@@ -85,8 +86,9 @@ export class ClaimedVolumes {
   ): Promise<ClaimedVolume | SystemError> {
     try {
       const found = await this.#read(pod, claim, signal);
-      checkVolumeMode(found.volume, volume.name, volumeUses(pod));
-      return found;
+      const translated = translatePersistentVolume(found.volume);
+      checkVolumeMode(translated, volume.name, volumeUses(pod));
+      return {...found, volume: translated, isOnNode: isVolumeOnNode(translated, this.#options.node())};
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SystemError) return error;
@@ -94,18 +96,17 @@ export class ClaimedVolumes {
     }
   }
 
-  async #read(pod: Pod, claim: ClaimReference, signal: AbortSignal): Promise<ClaimedVolume> {
+  async #read(
+    pod: Pod,
+    claim: ClaimReference,
+    signal: AbortSignal,
+  ): Promise<Omit<ClaimedVolume, 'isOnNode'>> {
     const prefix = describeClaim(pod, claim);
     const found = await withPrefix(prefix, async () => this.#readClaim(pod, claim, signal));
     if (claim.isEphemeral) checkClaimOwner(pod, found);
     const volume = await withPrefix(prefix, async () => this.#readVolume(found, signal));
     const claimSize = found.status?.capacity?.['storage'];
-    return {
-      volume,
-      claimSize,
-      readOnly: claim.readOnly,
-      isOnNode: isVolumeOnNode(volume, this.#options.node()),
-    };
+    return {volume, claimSize, readOnly: claim.readOnly};
   }
 
   async #readClaim(pod: Pod, {name}: ClaimReference, signal: AbortSignal): Promise<PersistentVolumeClaim> {

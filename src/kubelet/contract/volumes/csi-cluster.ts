@@ -92,8 +92,11 @@ export interface CsiCluster {
   secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent>;
   /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
   tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
-  /** Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached. */
-  untilAttached(volume: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached, with the device that the
+   * controller names.
+   */
+  untilAttached(volume: string, signal: AbortSignal): Promise<string>;
   /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */
   publishContext(attachment: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** Adds a driver to Node and CSINode (InstallCSIDriver). */

@@ -44,6 +44,21 @@ export interface VolumeExpansion {
   readonly claimSize: Quantity | undefined;
 }
 
+/** A PersistentVolume of another plugin than that of CSI drivers, which can be enlarged on the node. */
+export interface ExpandableVolume extends Pick<CsiVolume, 'pod' | 'name' | 'readOnly'> {
+  /** Name that no other volume of the node has. */
+  readonly uniqueName: string;
+  readonly expansion: VolumeExpansion;
+  /** Enlarges the volume on the node (NodeExpand). Rejects with SystemError, and with the signal's reason. */
+  expandOnNode(sizes: NodeExpansion, signal: AbortSignal): Promise<void>;
+}
+
+/** Sizes of a volume that is enlarged on the node. */
+export interface NodeExpansion {
+  readonly newSize: Quantity;
+  readonly oldSize: Quantity;
+}
+
 /** Options of an expansion. */
 export interface ExpandOptions {
   /** True if containers of the pod can use the volume already, false while it is mounted. */
@@ -102,6 +117,23 @@ export interface CreatedCsiVolume {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** Volumes of other plugins than that of CSI drivers, by unique name, that controllers attach to the node. */
+export interface ControllerAttachments {
+  /** Reports a volume as used by a pod, so that it is not detached before it is released. */
+  use(uniqueName: string, podUid: string): void;
+  /**
+   * Waits until a volume that a pod uses is attached; `volume` is its name in the pod. Resolves with the device that the controller
+   * names, which can be empty. Rejects with the signal's reason.
+   */
+  untilAttached(
+    uniqueName: string,
+    pod: {readonly uid: string; readonly volume: string},
+    signal: AbortSignal,
+  ): Promise<string>;
+  /** Notes that a pod no longer uses volumes. */
+  release(podUid: string): void;
+}
+
 /** Volumes of the CSI drivers of the node, which a daemon lets register, and others look up in their directory. */
 export interface CsiVolumes {
   /**
@@ -124,6 +156,11 @@ export interface CsiVolumes {
    * kubelet's message, and with the signal's reason.
    */
   expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean>;
+  /**
+   * Enlarges a volume of another plugin, and reports that in the status of its claim. Resolves and rejects like expand. Undefined in
+   * a process without an API server.
+   */
+  expandOther?(volume: ExpandableVolume, options: ExpandOptions): Promise<boolean>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**
@@ -138,6 +175,8 @@ export interface CsiVolumes {
    * for which `isWanted` reports that the pod exists again.
    */
   unmountPod(podDir: string, uid: string, signal?: AbortSignal, isWanted?: () => boolean): Promise<void>;
+  /** Volumes of other plugins that controllers attach to the node; undefined if none does. */
+  readonly attachments?: ControllerAttachments | undefined;
   /** True if controllers attach volumes to the node; false by default. */
   readonly attachesVolumes?: boolean;
   /** Reports whether a driver can be called. */

@@ -12,6 +12,8 @@ export interface PodVolumeState {
   readonly claim: string | undefined;
   /** True if this process has mounted the volume. */
   readonly isMounted: boolean;
+  /** True if the usage of the volume is that of its filesystem, as its driver says; by default that follows from the plugin. */
+  readonly isFilesystem?: boolean;
   /** Asks the driver of the volume for its usage; undefined for a volume that is measured by its files. See CsiVolumes. */
   readonly measure?: (() => Promise<DriverUsage | undefined>) | undefined;
 }

@@ -8,16 +8,19 @@ import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {csiDeviceMap} from './csi/csi-paths.js';
+import {systemFlexDrivers, type FlexDrivers} from './plugins/flex/flex-drivers.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 
 /** Inputs of {@link listVolumes} besides the pod. */
 export interface ListVolumesOptions {
-  readonly node: Pick<NodeFacts, 'rootDir'>;
+  readonly node: Pick<NodeFacts, 'rootDir' | 'volumePluginDir'>;
   readonly objects: ApiObjects;
   /** Names of the pod's volumes that this process has mounted. */
   readonly isMounted: (name: string) => boolean;
   /** Volumes of CSI drivers, which measure them. */
   readonly csi?: CsiVolumes | undefined;
+  /** Drivers of FlexVolumes; those of this machine by default. */
+  readonly flex?: FlexDrivers;
 }
 
 /** Returns the volumes that containers of the pod use, with their plugins and claims. */
@@ -33,13 +36,15 @@ export function listVolumes(pod: Pod, options: ListVolumesOptions): readonly Pod
 function resolved(
   pod: Pod,
   volume: Volume,
-  {node, objects, csi}: ListVolumesOptions,
-): Pick<PodVolumeState, 'plugin' | 'path' | 'measure'> {
+  {node, objects, csi, flex = systemFlexDrivers}: ListVolumesOptions,
+): Pick<PodVolumeState, 'plugin' | 'path' | 'measure' | 'isFilesystem'> {
   try {
     const found = resolveVolume(pod, volume, objects);
     const path = found.path(node);
     const map = found.isBlock ? csiDeviceMap(node, podRef(pod).uid, found.name) : undefined;
-    return {plugin: found.plugin, path, ...measureOf(found, map?.globalPath ?? path, csi)};
+    const isFilesystem = found.isMeasured({node, flex});
+    const measured = measureOf(found, map?.globalPath ?? path, csi);
+    return {plugin: found.plugin, path, ...measured, ...(isFilesystem && {isFilesystem})};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
     if (error instanceof SystemError) return {plugin: undefined, path: ''};

@@ -40,6 +40,7 @@ export async function unmountDriverVolumes(uid: string, tools: UnmountDriverTool
   }
   await csi?.unmountPod(directory, uid, signal);
   await unmountFlexVolumes(uid, flexVolumes, tools);
+  csi?.attachments?.release(uid);
 }
 
 /** Reports whether a path below the directory of a pod is that of the mount of a driver, or in one. */

@@ -8,8 +8,15 @@ import type {
   VolumeMount,
 } from '../../../api/types/v1-pod.js';
 import type {ObjectMeta, ResourceRequirements} from '../../../api/types/v1-meta.js';
-import {whyNotMounted} from '../../../api/in-tree-volumes.js';
-import type {PersistentVolumeClaimSpec} from '../../../api/types/v1-attached-volumes.js';
+import {whyNotMounted} from '../../../api/csi-migration/in-tree-volumes.js';
+import type {
+  AWSElasticBlockStoreVolumeSource,
+  AzureDiskVolumeSource,
+  AzureFileVolumeSource,
+  CinderVolumeSource,
+  PersistentVolumeClaimSpec,
+  VsphereVirtualDiskVolumeSource,
+} from '../../../api/types/v1-attached-volumes.js';
 import type {Affinity, NodeAffinity} from '../../../api/types/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../../../api/types/v1-security.js';
 import type {Volume, VolumeProjection} from '../../../api/types/v1-volumes.js';
@@ -213,28 +220,68 @@ const VOLUME: RulesOf<Volume> = {
   gitRepo: refused(
     'Kubernetes 1.36 mounts no gitRepo volumes, and the feature gate GitRepoVolumeDriver cannot be enabled; clone into an emptyDir in an init container',
   ),
-  gcePersistentDisk: refused(whyNotMounted('gcePersistentDisk')),
-  awsElasticBlockStore: refused(whyNotMounted('awsElasticBlockStore')),
+  gcePersistentDisk: honored,
+  awsElasticBlockStore: honored,
   nfs: honored,
   iscsi: honored,
   glusterfs: refused(whyNotMounted('glusterfs')),
   persistentVolumeClaim: honored,
   rbd: refused(whyNotMounted('rbd')),
   flexVolume: honored,
-  cinder: refused(whyNotMounted('cinder')),
+  cinder: honored,
   cephfs: refused(whyNotMounted('cephfs')),
   flocker: refused(whyNotMounted('flocker')),
   fc: honored,
-  azureFile: refused(whyNotMounted('azureFile')),
-  vsphereVolume: refused(whyNotMounted('vsphereVolume')),
+  azureFile: honored,
+  vsphereVolume: honored,
   quobyte: refused(whyNotMounted('quobyte')),
-  azureDisk: refused(whyNotMounted('azureDisk')),
+  azureDisk: honored,
   photonPersistentDisk: refused(whyNotMounted('photonPersistentDisk')),
-  portworxVolume: refused(whyNotMounted('portworxVolume')),
+  portworxVolume: honored,
   scaleIO: refused(whyNotMounted('scaleIO')),
   storageos: refused(whyNotMounted('storageos')),
   csi: honored,
   ephemeral: honored,
+};
+
+const FOR_ATTACHING = 'only the controller that attaches the volume uses it';
+/** As in a kubelet, the driver is not told. */
+const WRITABLE = 'the CSI driver mounts the volume writable; use readOnly of the volumeMount';
+
+const EBS_VOLUME: RulesOf<AWSElasticBlockStoreVolumeSource> = {
+  volumeID: honored,
+  fsType: honored,
+  partition: honored,
+  readOnly: ignored(FOR_ATTACHING),
+};
+
+const AZURE_DISK: RulesOf<AzureDiskVolumeSource> = {
+  diskName: ignored('the CSI driver finds the disk by its URI'),
+  diskURI: honored,
+  cachingMode: honored,
+  fsType: honored,
+  readOnly: ignored(FOR_ATTACHING),
+  kind: honored,
+};
+
+const AZURE_FILE: RulesOf<AzureFileVolumeSource> = {
+  secretName: honored,
+  shareName: honored,
+  readOnly: ignored(WRITABLE),
+};
+
+const CINDER: RulesOf<CinderVolumeSource> = {
+  volumeID: honored,
+  fsType: honored,
+  readOnly: ignored(FOR_ATTACHING),
+  secretRef: ignored('the CSI driver has its own credentials'),
+};
+
+const VSPHERE_DISK: RulesOf<VsphereVirtualDiskVolumeSource> = {
+  volumePath: honored,
+  fsType: honored,
+  storagePolicyName: honored,
+  storagePolicyID: ignored('the CSI driver is told the name of the policy'),
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {
@@ -293,6 +340,11 @@ export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldR
   SecurityContext: SECURITY_CONTEXT,
   PodSecurityContext: POD_SECURITY_CONTEXT,
   Volume: VOLUME,
+  AWSElasticBlockStoreVolumeSource: EBS_VOLUME,
+  AzureDiskVolumeSource: AZURE_DISK,
+  AzureFileVolumeSource: AZURE_FILE,
+  CinderVolumeSource: CINDER,
+  VsphereVirtualDiskVolumeSource: VSPHERE_DISK,
   VolumeProjection: VOLUME_PROJECTION,
   PersistentVolumeClaimSpec: CLAIM_SPEC,
   Affinity: AFFINITY,

@@ -13,6 +13,7 @@ import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
 import {createCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
+import {listAttachedFlexVolumes} from '../../managers/volumes/plugins/flex/flex-paths.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
@@ -24,7 +25,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createSwapManager,
   createMemoryQosManager,
   createPodResourcesManager,
-  createCsiManager,
+  (node) => createCsiManager(node, listAttachedFlexVolumes),
   createPluginWatcher,
   createQosMemory,
   (node) => createProcessCgroups(node),

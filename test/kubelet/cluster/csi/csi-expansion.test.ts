@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {StoredObject} from '../../../fakes/api-server/object-storage.js';
 import type {FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {startCsiTestbed, type CsiTestbed} from './csi-testbed.js';
 
@@ -63,6 +64,21 @@ async function startExpansion(
     [Symbol.asyncDispose]: () => csi[Symbol.asyncDispose](),
   };
 }
+
+test('a local volume of a larger claim is enlarged on the node, with the events and the status of a CSI volume', async () => {
+  const local = {path: await temporaryDirectory()};
+  await using testbed = await startExpansion(PENDING, {volume: {csi: undefined, local}});
+  testbed.csi.createPod('p');
+  await testbed.csi.cluster.untilPhase('p', 'Running');
+  expect(testbed.status()).toEqual(expect.objectContaining(DONE));
+  const done = `FileSystemResizeSuccessful: MountVolume.NodeExpandVolume succeeded for volume "pv" ${GOLDEN_NODE.nodeName}`;
+  expect(testbed.events('FileSystemResizeSuccessful')).toEqual([
+    `Pod ${done}`,
+    `PersistentVolumeClaim ${done}`,
+  ]);
+  testbed.csi.cluster.api.deletePod('p');
+  await testbed.csi.cluster.untilDeleted('p');
+});
 
 /** Returns how often the kubelet has read the claim. */
 function claimReads({csi}: ExpansionTestbed): number {

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Node} from '../../../../src/api/types/v1-node.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {NODE_PATH, type ClusterTestbed} from '../cluster-testbed.js';
 import {CSI_NODE, startCsiTestbed} from './csi-testbed.js';
 
@@ -35,6 +36,21 @@ test('a driver is added to Node and CSINode when it registers, and removed with 
   await cluster.daemon.until('it is removed', () => nodeIdOf(cluster) === undefined);
   expect(driversOf(cluster)).toEqual([]);
   expect(nodeOf(cluster)?.labels).toMatchObject({'topology.example.com/zone': 'z1'});
+});
+
+test('a CSINode of a kubelet of another version gets the plugins of this one, and keeps the rest', async () => {
+  const annotation = 'storage.alpha.kubernetes.io/migrated-plugins';
+  await using testbed = await startCsiTestbed({
+    prepare: (api) => {
+      const annotations = {[annotation]: 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd', other: 'kept'};
+      api.create(CSI_NODE, {metadata: {name: GOLDEN_NODE.nodeName, annotations}, spec: {drivers: []}});
+    },
+  });
+  const {api, daemon} = testbed.cluster;
+  const annotations = (): Readonly<Record<string, string>> =>
+    (api.storage.get(CSI_NODE)?.metadata as Node['metadata'] | undefined)?.annotations ?? {};
+  await daemon.until('it is changed', () => annotations()[annotation]?.includes('portworx-volume') === true);
+  expect(annotations()['other']).toBe('kept');
 });
 
 test('a driver whose topology contradicts a label of the node is refused', async () => {

@@ -4,31 +4,22 @@ import {volumeSource, type Volume} from '../../../../src/api/types/v1-volumes.js
 import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
 import {aPod} from '../../../fakes/a-pod.js';
 
-const migrated = (driver: string): string =>
-  `Kubernetes mounts volumes of this kind with the CSI driver ${driver}; use a PersistentVolume`;
 const removed = (driver: string): string =>
   `Kubernetes has removed volumes of this kind; use the CSI driver ${driver}`;
 const WITHOUT_DRIVER = 'Kubernetes has removed volumes of this kind, without a CSI driver in place of them';
 
 /** What the spec of a pod must use in place of kinds that kcri does not mount. */
 const REJECTED: Readonly<Record<string, string>> = {
-  awsElasticBlockStore: migrated('ebs.csi.aws.com'),
-  azureDisk: migrated('disk.csi.azure.com'),
-  azureFile: migrated('file.csi.azure.com'),
   cephfs: removed('cephfs.csi.ceph.com'),
-  cinder: migrated('cinder.csi.openstack.org'),
   flocker: WITHOUT_DRIVER,
-  gcePersistentDisk: migrated('pd.csi.storage.gke.io'),
   gitRepo:
     'Kubernetes 1.36 mounts no gitRepo volumes, and the feature gate GitRepoVolumeDriver cannot be enabled; clone into an emptyDir in an init container',
   glusterfs: WITHOUT_DRIVER,
   photonPersistentDisk: WITHOUT_DRIVER,
-  portworxVolume: migrated('pxd.portworx.com'),
   quobyte: removed('csi.quobyte.com'),
   rbd: removed('rbd.csi.ceph.com'),
   scaleIO: removed('csi-vxflexos.dellemc.com'),
   storageos: WITHOUT_DRIVER,
-  vsphereVolume: migrated('csi.vsphere.vmware.com'),
 };
 
 describe('a volume in the spec of a pod', () => {

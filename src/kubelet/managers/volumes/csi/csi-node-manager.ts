@@ -8,17 +8,32 @@ import {listPodCsiVolumes} from './volume-data.js';
 /** Period in which volumes of orphaned pods are looked for until they are unmounted, in ms: pods have started or ended then. */
 const ORPHAN_PERIOD_MS = 60_000;
 
-/** Creates the manager of CSI drivers of a daemon with which plugins can register. */
-export function createCsiManager({
-  devicePluginsDir,
-}: Pick<NodeFacts, 'devicePluginsDir'>): NodeManager | undefined {
+/** A volume of another plugin that controllers attach, and a pod that has it. */
+export interface PluginAttachment {
+  readonly uniqueName: string;
+  readonly podUid: string;
+}
+
+/**
+ * Creates the manager of CSI drivers of a daemon with which plugins can register. `listAttached` finds the volumes of other plugins
+ * that an earlier process has left attached.
+ */
+export function createCsiManager(
+  {devicePluginsDir}: Pick<NodeFacts, 'devicePluginsDir'>,
+  listAttached: (node: Pick<NodeFacts, 'rootDir'>) => Promise<readonly PluginAttachment[]>,
+): NodeManager | undefined {
   if (devicePluginsDir === undefined) return undefined;
   let running: RunningCsi | undefined;
   return {
     name: 'csi',
     start: async (services, signal) => {
       const {startCsi} = await import('./start-csi.js');
-      running = await startCsi(services, signal);
+      const started = await startCsi(services, signal);
+      const {attachments} = started.volumes;
+      if (attachments !== undefined)
+        for (const {uniqueName, podUid} of await listAttached(services.node))
+          attachments.use(uniqueName, podUid);
+      running = started;
     },
     plugins: {
       type: 'CSIPlugin',

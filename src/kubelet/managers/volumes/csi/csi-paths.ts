@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {join} from 'node:path';
-import {validatePathSegment} from '../../../../base/fs/files.js';
+import {MAX_SEGMENT_LENGTH, validatePathSegment} from '../../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 import {deviceMap, POD_DEVICES, type DeviceMap} from '../block/block-paths.js';
 
@@ -33,7 +33,17 @@ export function stagingPath(
 
 /** Returns the directory of a volume of a pod, in which the driver makes the mount point. Throws SystemError for an invalid name. */
 export function publishDir(node: Pick<NodeFacts, 'rootDir'>, uid: string, name: string): string {
-  return join(podDir(node, uid), 'volumes', CSI_VOLUMES, validatePathSegment('volume name', name));
+  return join(podDir(node, uid), 'volumes', CSI_VOLUMES, volumeDirName(name));
+}
+
+/**
+ * Returns the name of the directory of a volume: that of a migrated volume of a pod can be a URI, such as `/subscriptions/…`
+ * (EscapeQualifiedName). Throws SystemError for a name that no directory can have.
+ */
+export function volumeDirName(name: string): string {
+  const escaped = name.replaceAll('/', '~');
+  const isPossible = !/^\.{0,2}$|\0/.test(escaped) && Buffer.byteLength(escaped) <= MAX_SEGMENT_LENGTH;
+  return isPossible ? escaped : validatePathSegment('volume name', name);
 }
 
 /** Directories of a block volume, below that of all of them (csi_block.go). */

@@ -10,6 +10,7 @@ import type {
   CsiVolumes,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  ExpandableVolume,
   ExpandedCsiVolume,
   ExpandOptions,
   NewCsiVolume,
@@ -18,6 +19,7 @@ import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {isForOnePod} from '../is-for-one-pod.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
+import {PluginAttachments} from './attach/plugin-attachments.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
@@ -44,9 +46,14 @@ export class CsiVolumeManager implements CsiVolumes {
   /** Volumes of pods that wait until they are attached. */
   readonly #attaching = new Map<string, CsiVolume>();
   readonly #expander: VolumeExpander;
+  readonly attachments: PluginAttachments | undefined;
 
-  constructor(services: CsiServices) {
+  /** `onAttachmentsChange` is called when other volumes are in use than before. */
+  constructor(services: CsiServices, onAttachmentsChange: () => void = () => undefined) {
+    const {cluster} = services;
     this.#services = services;
+    if (cluster?.attachesVolumes === true)
+      this.attachments = new PluginAttachments(cluster, onAttachmentsChange);
     this.#expander = new VolumeExpander(services);
   }
 
@@ -100,6 +107,10 @@ export class CsiVolumeManager implements CsiVolumes {
     return await this.#expander.expand(volume, options);
   }
 
+  async expandOther(volume: ExpandableVolume, options: ExpandOptions): Promise<boolean> {
+    return await this.#expander.expandOther(volume, options);
+  }
+
   async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent> {
     return await readSecretContent(this.#services.cluster, 'secretRef', ref, signal);
   }
@@ -109,7 +120,10 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   isAttaching(podUid: string, volume: string): boolean {
-    return this.#attaching.has(attachmentKey(podUid, volume));
+    return (
+      this.#attaching.has(attachmentKey(podUid, volume)) ||
+      this.attachments?.isWaiting(podUid, volume) === true
+    );
   }
 
   hasMountLabel(podUid: string, volume: string): boolean {
@@ -162,6 +176,7 @@ export class CsiVolumeManager implements CsiVolumes {
     );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     this.#services.staged.releaseAll(uid);
+    this.#expander.release(uid);
     for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);
   }
 
@@ -197,10 +212,8 @@ export class CsiVolumeManager implements CsiVolumes {
   volumesInUse(): readonly string[] | undefined {
     const {cluster, staged} = this.#services;
     if (cluster?.knowsDrivers !== true) return undefined;
-    return staged.keys
-      .filter(({driver}) => this.#isAttached(driver))
-      .map(uniqueVolumeName)
-      .toSorted();
+    const own = staged.keys.filter(({driver}) => this.#isAttached(driver)).map(uniqueVolumeName);
+    return [...own, ...(this.attachments?.names ?? [])].toSorted();
   }
 
   /** Rejects a volume for one pod that another pod has (IsVolumeMountedElsewhere). */

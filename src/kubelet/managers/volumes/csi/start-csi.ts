@@ -77,5 +77,5 @@ export function createCsi(
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, metrics, mounter, clock, logger, onChange, signal});
   const services = {node, drivers, staged, cluster, limits, metrics, mounter, loops, clock, logger, signal};
-  return {drivers, staged, limits, volumes: new CsiVolumeManager(services)};
+  return {drivers, staged, limits, volumes: new CsiVolumeManager(services, onChange)};
 }

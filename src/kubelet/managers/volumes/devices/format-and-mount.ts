@@ -42,8 +42,8 @@ export interface DeviceTools {
 }
 
 const PROBE_TIMEOUT_MS = 60_000;
-/** Limit of mkfs(8) and fsck(8): a kubelet has none, and the check of a large filesystem takes long. */
-const CHANGE_TIMEOUT_MS = 3_600_000;
+/** Limit of mkfs(8), fsck(8) and what enlarges filesystems: a kubelet has none, and a large filesystem takes long. */
+export const CHANGE_TIMEOUT_MS = 3_600_000;
 
 /** A kubelet's name for the content of a disk with a partition table. */
 export const PARTITIONS = 'unknown data, probably partitions';
@@ -94,7 +94,10 @@ function mismatchHint(device: string, format: string, {fsType, partitions}: Devi
     : `the device contains ${format}: set ${fsType} to it, ${clear}`;
 }
 
-async function readDiskFormat(
+/**
+ * Returns what blkid(8) finds on a disk: see parseDiskFormat. Rejects with SystemError, and with the signal's reason.
+ */
+export async function readDiskFormat(
   device: string,
   runTool: RunTool,
   signal: AbortSignal,

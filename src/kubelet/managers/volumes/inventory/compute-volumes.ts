@@ -1,3 +1,4 @@
+import {isMigrated} from '../../../../api/csi-migration/in-tree-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../../api/types/v1-status.js';
 import type {Volume} from '../../../../api/types/v1-volumes.js';
@@ -15,6 +16,7 @@ import {
   isDirectoryKind,
   kindOfPlugin,
   kindOfVolume,
+  migratedVolume,
 } from './volume-kinds.js';
 
 /** What the volumes of a node follow from. */
@@ -71,6 +73,7 @@ function foundVolume(
     name,
     ...volumeFields(fact, staged, root),
     ...(volume !== undefined && isClaim(kindOfVolume(volume)) && claimFields(pod, volume, fact)),
+    ...(volume !== undefined && isMigrated(kindOfVolume(volume)) && {persistentVolume: undefined}),
     state: message === undefined ? state : 'error',
     message,
   };
@@ -86,7 +89,7 @@ function specVolume(known: VolumePod, volume: Volume, root: RootIndex | undefine
   if (isClaim(kindOfVolume(volume)))
     return [{...common, ...locateClaim(claimOf(known, volume), volume, root), ...state}];
   const {csi, flexVolume, hostPath} = volume;
-  const driver = csi?.driver ?? flexVolume?.driver;
+  const driver = csi?.driver ?? flexVolume?.driver ?? migratedVolume(volume, known)?.driver;
   return [{...common, kind: kindOfVolume(volume), driver, path: hostPath?.path, ...state}];
 }
 
@@ -120,7 +123,7 @@ function specState(
 /** Reports whether a mounted volume has a directory of its pod; a claim, as far as that is known. */
 function hasDirectory(known: VolumePod, volume: Volume, root: RootIndex): boolean {
   const kind = kindOfVolume(volume);
-  if (!isClaim(kind)) return isDirectoryKind(kind) || MOUNTED.has(kind);
+  if (!isClaim(kind)) return isDirectoryKind(kind) || MOUNTED.has(kind) || isMigrated(kind);
   if (root.provisionedNames.has(claimOf(known, volume))) return true;
   const [plugin = ''] = (known.histories.find(({name}) => name === volume.name)?.plugin ?? '').split(':');
   return MOUNTED.has(kindOfPlugin(plugin));

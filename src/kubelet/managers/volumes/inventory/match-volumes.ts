@@ -1,7 +1,14 @@
 import type {Volume} from '../../../../api/types/v1-volumes.js';
 import type {VolumePod} from './node-volume.js';
 import type {PodVolumeFact} from './volume-facts.js';
-import {claimOf, isClaim, isDirectoryKind, kindOfPlugin, kindOfVolume} from './volume-kinds.js';
+import {
+  claimOf,
+  isClaim,
+  isDirectoryKind,
+  kindOfPlugin,
+  kindOfVolume,
+  migratedVolume,
+} from './volume-kinds.js';
 
 /** A volume of a pod as its spec and as the node has it; at least one of both. */
 export interface MatchedVolume {
@@ -57,6 +64,8 @@ function isDirectoryOf(
   provisioned: ReadonlyMap<string, string>,
 ): boolean {
   const kind = kindOfVolume(volume);
+  const migrated = migratedVolume(volume, pod);
+  if (migrated !== undefined) return fact.name === migrated.directory && kindOfPlugin(fact.plugin) === 'csi';
   if (!isClaim(kind)) return fact.name === volume.name && kindOfPlugin(fact.plugin) === kind;
   const recorded = pod.histories.find(({name}) => name === volume.name)?.volume;
   return fact.name === (recorded ?? provisioned.get(claimOf(pod, volume)));

@@ -1,4 +1,7 @@
+import {translateInlineVolume} from '../../../../api/csi-migration/migrated-volume.js';
 import type {Volume} from '../../../../api/types/v1-volumes.js';
+import {rethrowUnexpected} from '../../../../base/errors.js';
+import {volumeDirName} from '../csi/csi-paths.js';
 import type {VolumePod} from './node-volume.js';
 
 /** Kinds of the Pod API by the names of their plugins. */
@@ -48,4 +51,25 @@ export const isClaim = (kind: string): boolean => kind === 'persistentVolumeClai
 /** Returns the claim of a volume as `namespace/name` (VolumeClaimName). */
 export function claimOf({namespace, name}: Pick<VolumePod, 'namespace' | 'name'>, volume: Volume): string {
   return `${namespace}/${volume.persistentVolumeClaim?.claimName ?? `${name}-${volume.name}`}`;
+}
+
+/** A volume of the spec that a CSI driver mounts although it is of another kind. */
+export interface MigratedVolume {
+  readonly driver: string;
+  /** Name of its directory. */
+  readonly directory: string;
+}
+
+/** Returns a volume that a CSI driver mounts in place of Kubernetes; undefined for others, and if it cannot. */
+export function migratedVolume(
+  volume: Volume,
+  {namespace}: Pick<VolumePod, 'namespace'>,
+): MigratedVolume | undefined {
+  try {
+    const migrated = translateInlineVolume(volume, namespace);
+    return migrated && {driver: migrated.source.driver, directory: volumeDirName(migrated.name)};
+  } catch (error) {
+    rethrowUnexpected(error);
+    return undefined;
+  }
 }

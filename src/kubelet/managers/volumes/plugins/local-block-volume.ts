@@ -9,6 +9,7 @@ import {reportMapped} from '../block/report-mapped.js';
 import {withDeviceLock} from '../devices/device-mounts.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {isForOnePod} from '../is-for-one-pod.js';
+import {expandOnNode} from './expand-on-node.js';
 import type {PodVolume, VolumePlugin} from './volume-plugin.js';
 
 /** Plugin for block devices of the node that containers get as devices, by PersistentVolumes with volumeMode Block (local). */
@@ -25,6 +26,11 @@ export const localBlockVolume: VolumePlugin<LocalVolumeSource> = {
       await mapDevice(await findDevice(volume.source.path), map, host);
       reportMapped(host, volume, map);
     });
+  },
+  // Containers see the size of the device.
+  expand: async (host, volume, options) => {
+    const expand = async (): Promise<void> => undefined;
+    return await expandOnNode(host, volume, {plugin: localBlockVolume.name, options, expand});
   },
 };
 

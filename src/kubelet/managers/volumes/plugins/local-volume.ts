@@ -5,6 +5,7 @@ import {KcriError, messageOf, SystemError} from '../../../../base/errors.js';
 import {ifPresent, validatePathSegment, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import {podRef} from '../../../contract/pod-ref.js';
+import type {ExpandableVolume} from '../../../contract/volumes/csi-volumes.js';
 import {findBlockDevice} from '../devices/block-device.js';
 import {
   deviceMountPath,
@@ -15,9 +16,11 @@ import {
   withDeviceLock,
 } from '../devices/device-mounts.js';
 import type {DeviceNotice} from '../devices/format-and-mount.js';
+import {resizeFilesystem} from '../devices/resize-filesystem.js';
 import {isMountPoint} from '../mounter.js';
 import {joinMountOptions} from '../mount-options.js';
 import {bindForPod} from './bind-for-pod.js';
+import {expandOnNode} from './expand-on-node.js';
 import {isMarkedReady} from './ready-mark.js';
 import {
   podPluginDir,
@@ -58,6 +61,15 @@ export const localVolume: VolumePlugin<LocalVolumeSource> = {
           throw error;
         }
       });
+  },
+  // As in a kubelet, a directory has the size of its filesystem.
+  expand: async (host, volume, options) => {
+    const expand: ExpandableVolume['expandOnNode'] = async (_, signal) => {
+      const device = await findBlockDevice(volume.source.path);
+      const path = podVolumeDir(host.node, PLUGIN, volume);
+      if (device !== undefined) await resizeFilesystem({device, path}, host.runTool, signal);
+    };
+    return await expandOnNode(host, volume, {plugin: localVolume.name, options, expand});
   },
 };
 

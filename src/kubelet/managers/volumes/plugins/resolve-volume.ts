@@ -1,8 +1,6 @@
-import {whyNotMounted} from '../../../../api/in-tree-volumes.js';
-import {
-  UNSUPPORTED_VOLUME_SOURCES,
-  type PersistentVolume,
-} from '../../../../api/types/v1-persistent-volumes.js';
+import {whyNotMounted} from '../../../../api/csi-migration/in-tree-volumes.js';
+import {translateInlineVolume} from '../../../../api/csi-migration/migrated-volume.js';
+import {REMOVED_VOLUME_SOURCES, type PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
 import {volumeUses} from '../../../../api/used-volumes.js';
@@ -12,6 +10,7 @@ import type {ClaimedVolume} from '../../../contract/volumes/claimed-volume.js';
 import type {ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
+import {podRef} from '../../../contract/pod-ref.js';
 import {claimDirectory} from './claim-directory.js';
 import {configMap} from './config-map.js';
 import {csiBlockVolume, csiVolume, inlineCsiVolume} from './csi-volume.js';
@@ -24,11 +23,10 @@ import {imageVolume} from './image-volume.js';
 import {iscsiBlockVolume, iscsiVolume} from './iscsi/iscsi-volume.js';
 import {localBlockVolume} from './local-block-volume.js';
 import {localVolume} from './local-volume.js';
-import {migratedVolume} from './migrated-volume.js';
 import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
-import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
+import type {MeasuringHost, PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
 import {NoPluginError} from '../no-plugin-error.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
@@ -80,6 +78,8 @@ export interface ResolvedVolume {
   readonly isExpandable: boolean;
   /** Enlarges the volume; see VolumePlugin. */
   expand(host: VolumeHost, options: ExpandOptions): Promise<boolean>;
+  /** Reports whether its usage is that of its filesystem, as a driver says. */
+  isMeasured(host: MeasuringHost): boolean;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
@@ -95,6 +95,8 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
     throw new SystemError(`volume ${name} is specified in volumeDevices, but has no block device`, {
       hint: 'add a PersistentVolume with volumeMode Block for its claim to the manifests',
     });
+  const migrated = translateInlineVolume(volume, podRef(pod).namespace);
+  if (migrated !== undefined) return bind(csiVolume, {pod, specName: name, ...migrated});
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
@@ -165,17 +167,12 @@ function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, '
   if (fc !== undefined) return bind(fcVolume, {...common, source: fc});
   if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
   if (flex !== undefined) return bind(flexVolume, {...common, source: flex});
-  const migrated = migratedVolume(volume);
-  if (migrated !== undefined) {
-    const {source, accessModes = []} = migrated;
-    return bind(csiVolume, {...common, source, accessModes});
-  }
   throw new NoPluginError(common.name, undefined, {hint: hintFor(volume)});
 }
 
 /** Returns what to use in place of a volume that nothing can mount. */
 function hintFor({spec}: PersistentVolume): string {
-  const kind = UNSUPPORTED_VOLUME_SOURCES.find((name) => spec[name] !== undefined);
+  const kind = REMOVED_VOLUME_SOURCES.find((name) => spec[name] !== undefined);
   return kind === undefined
     ? 'PersistentVolumes of the kinds hostPath, local, nfs, iscsi, fc, csi and flexVolume are supported'
     : `${kind}: ${whyNotMounted(kind)}`;
@@ -235,6 +232,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     setUp: async (host, signal) => plugin.setUp(host, volume, signal),
     isExpandable: plugin.expand !== undefined && volume.expansion !== undefined,
     expand: async (host, options) => (await plugin.expand?.(host, volume, options)) ?? true,
+    isMeasured: (host) => plugin.isMeasured?.(volume.source, host) === true,
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };
 }

@@ -54,6 +54,11 @@ export interface VolumeHost {
   readonly operated?: (operation: VolumeOperation) => void;
 }
 
+/** What decides whether a volume is measured. */
+export interface MeasuringHost extends Pick<VolumeHost, 'flex'> {
+  readonly node: Pick<NodeFacts, 'rootDir' | 'volumePluginDir'>;
+}
+
 /** A volume of a pod. */
 export interface PodVolume<Source> {
   readonly pod: Pod;
@@ -108,6 +113,8 @@ export interface VolumePlugin<Source> {
    * Enlarges a volume with its PersistentVolume, after setUp and at each sync. Resolves with false if it must be tried again.
    */
   expand?(host: VolumeHost, volume: PodVolume<Source>, options: ExpandOptions): Promise<boolean>;
+  /** Reports whether a driver has filesystems whose usage is that of their volumes; by default that follows from the kind. */
+  isMeasured?(source: Source, host: MeasuringHost): boolean;
   /** Returns the files that setUp would write. */
   plan?(host: VolumeHost, volume: PodVolume<Source>): Promise<readonly PlannedFile[]>;
 }

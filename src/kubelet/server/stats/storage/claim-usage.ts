@@ -42,12 +42,14 @@ export class ClaimUsageReader {
   /** Returns the usage; undefined if the volume is not mounted, cannot be read, or has no measurement. */
   async measure(
     namespace: string,
-    {name, plugin, path, claim, isMounted, measure}: PodVolumeState,
+    {name, plugin, path, claim, isMounted, measure, isFilesystem = false}: PodVolumeState,
     nowMs: number,
   ): Promise<VolumeUsage | undefined> {
     if (!isMounted) return undefined;
     const usage =
-      measure === undefined ? await this.#usage(plugin, path) : await this.#driverUsage(plugin, measure);
+      measure === undefined
+        ? await this.#usage(plugin, path, isFilesystem)
+        : await this.#driverUsage(plugin, measure);
     return (
       usage && {
         ...{name, timeNanos: BigInt(nowMs) * 1_000_000n, isEphemeral: false},
@@ -76,9 +78,9 @@ export class ClaimUsageReader {
     return {usedBytes, inodesUsed, capacity};
   }
 
-  async #usage(plugin: string | undefined, path: string): Promise<Usage | undefined> {
+  async #usage(plugin: string | undefined, path: string, isFilesystem: boolean): Promise<Usage | undefined> {
     if (plugin === 'kcri/claim-directory') return await directoryUsage(path);
-    if (plugin === undefined || !MEASURED.has(plugin)) return undefined;
+    if (plugin === undefined || !(isFilesystem || MEASURED.has(plugin))) return undefined;
     return await this.#inTurn('filesystem', async () => {
       if ([...this.#late].filter(isPath).length >= MOST_WAITING) return undefined;
       const endsAt = this.#clock.monotonic() + WAIT_MS / MOST_WAITING;

@@ -95,7 +95,9 @@ export class VolumeUsageReader {
 
   /** Adds the other volumes, all of which are asked for at once: one that hangs delays no other. */
   async #ask(pod: Pod, own: Measurement, nowMs: number): Promise<void> {
-    const others = this.#volumes(pod).filter(({claim, measure}) => (claim ?? measure) !== undefined);
+    const others = this.#volumes(pod).filter(
+      ({claim, measure, isFilesystem}) => (claim ?? measure ?? isFilesystem) !== undefined,
+    );
     const usages = await Promise.all(
       others.map(async (volume) => this.#claims.measure(podRef(pod).namespace, volume, nowMs)),
     );

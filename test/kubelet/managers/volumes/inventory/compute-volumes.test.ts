@@ -68,6 +68,32 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     {kind: 'configMap', state: 'pending'},
   ],
   [
+    'a disk that its CSI driver mounts',
+    {name: 'a', azureDisk: {diskName: 'd', diskURI: '/disks/d', kind: 'Managed'}},
+    aCsiFact({name: '~disks~d'}),
+    {},
+    {kind: 'csi', name: 'a', driver: 'csi.test', persistentVolume: undefined, state: 'published'},
+  ],
+  [
+    'a disk that its CSI driver has not mounted',
+    {name: 'a', azureDisk: {diskName: 'd', diskURI: '/disks/d', kind: 'Managed'}},
+    undefined,
+    {uids: ['u1']},
+    {
+      kind: 'azureDisk',
+      driver: 'disk.csi.azure.com',
+      state: 'error',
+      message: 'its directory does not exist',
+    },
+  ],
+  [
+    'a disk that its CSI driver does not know',
+    {name: 'a', azureDisk: {diskName: 'd', diskURI: '/disks/d', kind: 'Shared'}},
+    undefined,
+    {},
+    {kind: 'azureDisk', driver: undefined},
+  ],
+  [
     'hostPath',
     {name: 'a', hostPath: {path: '/x'}},
     undefined,

@@ -30,6 +30,15 @@ test('a volume of a driver has the usage that the driver reports', async () => {
   });
 });
 
+test('a filesystem of a FlexVolume is measured if its driver says so', async () => {
+  const reader = new ClaimUsageReader(new FakeClock());
+  const path = await temporaryDirectory();
+  const volume = {...aVolume(undefined, 'example.com/box'), path};
+  expect(await reader.measure('default', volume, 1)).toBeUndefined();
+  const usage = await reader.measure('default', {...volume, isFilesystem: true}, 1);
+  expect(usage?.capacity.capacityBytes).toBeGreaterThan(0n);
+});
+
 test('a driver that fails or hangs has no usage, is not asked again meanwhile, and delays no other one', async () => {
   const reader = new ClaimUsageReader(new FakeClock({sleep: 'instant'}));
   let asked = 0;

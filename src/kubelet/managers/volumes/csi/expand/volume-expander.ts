@@ -1,19 +1,26 @@
 import {compareQuantities} from '../../../../../api/quantity.js';
 import type {Quantity} from '../../../../../api/types/v1-meta.js';
 import {abortable} from '../../../../../base/async/abortable.js';
-import {rethrowUnexpected} from '../../../../../base/errors.js';
+import {KcriError, messageOf, rethrowUnexpected} from '../../../../../base/errors.js';
 import {formatRfc3339Seconds} from '../../../../../format/time.js';
 import type {CsiClaims} from '../../../../contract/volumes/csi-cluster.js';
-import type {CsiVolume, ExpandOptions, VolumeExpansion} from '../../../../contract/volumes/csi-volumes.js';
+import {podRef} from '../../../../contract/pod-ref.js';
+import type {
+  CsiVolume,
+  ExpandableVolume,
+  ExpandOptions,
+  VolumeExpansion,
+} from '../../../../contract/volumes/csi-volumes.js';
 import type {ClaimEvent, ResizedClaim} from '../../../../contract/volumes/resized-claim.js';
-import {uniqueVolumeName, type VolumeKey} from '../csi-paths.js';
+import {uniqueVolumeName} from '../csi-paths.js';
 import type {CsiServices} from '../csi-services.js';
 import {checkResize, claimSizeOf, failed, finished, inProgress, isRecoverable} from './claim-status.js';
 import {ExpandError, nodeExpand} from './node-expand.js';
 
 /** Size of a volume on this node (the actual state of world). */
 interface VolumeSize {
-  readonly key: VolumeKey;
+  /** Returns how many pods use the volume. */
+  readonly countUsers: () => number;
   /** Size that the volume has on the node; undefined if it is not known yet. */
   size: Quantity | undefined;
   /** True if the driver cannot enlarge the volume while it is used. */
@@ -26,9 +33,10 @@ interface VolumeSize {
 
 /** A volume to enlarge, whose claim is known to be in a cluster. */
 interface Work {
-  readonly volume: CsiVolume;
+  readonly volume: ExpandableVolume;
   readonly claim: ResizedClaim;
   readonly newSize: Quantity;
+  readonly oldSize: Quantity;
   readonly state: VolumeSize;
   readonly claims: CsiClaims;
   readonly options: ExpandOptions;
@@ -41,6 +49,8 @@ type IsDone = boolean;
 export class VolumeExpander {
   readonly #services: CsiServices;
   readonly #sizes = new Map<string, VolumeSize>();
+  /** Pods, by UID, that use a volume of another plugin, by its name. */
+  readonly #users = new Map<string, Set<string>>();
 
   constructor(services: CsiServices) {
     this.#services = services;
@@ -48,10 +58,56 @@ export class VolumeExpander {
 
   /** See CsiVolumes. */
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<IsDone> {
+    const {staged} = this.#services;
+    const {pod, name, readOnly, expansion} = volume;
+    if (expansion === undefined) return true;
+    const {driver, handle} = volume;
+    const expandable: ExpandableVolume = {
+      ...{pod, name, readOnly, expansion},
+      uniqueName: uniqueVolumeName(volume),
+      expandOnNode: async ({newSize}, signal) => nodeExpand(volume, newSize, this.#services, signal),
+    };
+    return await this.#expandVolume(expandable, () => staged.usersOf({driver, handle}).size, options);
+  }
+
+  /** See CsiVolumes. */
+  async expandOther(volume: ExpandableVolume, options: ExpandOptions): Promise<IsDone> {
+    const users = this.#users.get(volume.uniqueName) ?? new Set();
+    this.#users.set(volume.uniqueName, users.add(podRef(volume.pod).uid));
+    const expandOnNode: ExpandableVolume['expandOnNode'] = async (sizes, signal) => {
+      try {
+        await volume.expandOnNode(sizes, signal);
+      } catch (cause) {
+        signal.throwIfAborted();
+        rethrowUnexpected(cause);
+        throw new ExpandError(
+          'failed',
+          messageOf(cause),
+          cause instanceof KcriError ? cause.hint : undefined,
+        );
+      }
+    };
+    return await this.#expandVolume({...volume, expandOnNode}, () => users.size, options);
+  }
+
+  /** Notes that a pod no longer uses volumes of other plugins. */
+  release(uid: string): void {
+    for (const [name, users] of this.#users)
+      if (users.delete(uid) && users.size === 0) {
+        this.#users.delete(name);
+        this.#sizes.delete(name);
+      }
+  }
+
+  async #expandVolume(
+    volume: ExpandableVolume,
+    countUsers: () => number,
+    options: ExpandOptions,
+  ): Promise<IsDone> {
     const {expansion} = volume;
     const claims = this.#services.cluster?.claims;
-    if (expansion === undefined || claims === undefined) return true;
-    const state = this.#stateOf(volume, options.isMounted);
+    if (claims === undefined) return true;
+    const state = this.#stateOf(volume.uniqueName, countUsers, options.isMounted);
     const work = state.last.then(async () => {
       options.signal.throwIfAborted();
       return options.isMounted
@@ -62,15 +118,13 @@ export class VolumeExpander {
     return await abortable(work, options.signal);
   }
 
-  #stateOf(volume: CsiVolume, isMounted: boolean): VolumeSize {
-    const {staged} = this.#services;
-    const name = uniqueVolumeName(volume);
+  #stateOf(name: string, countUsers: () => number, isMounted: boolean): VolumeSize {
     const known = this.#sizes.get(name);
-    if (known !== undefined && staged.usersOf(volume).size > (isMounted ? 0 : 1)) return known;
-    for (const [other, {key}] of this.#sizes) if (staged.usersOf(key).size === 0) this.#sizes.delete(other);
-    const {driver, handle} = volume;
+    if (known !== undefined && countUsers() > (isMounted ? 0 : 1)) return known;
+    for (const [other, {countUsers: countOthers}] of this.#sizes)
+      if (countOthers() === 0) this.#sizes.delete(other);
     const state = {
-      key: {driver, handle},
+      countUsers,
       size: undefined,
       isInUse: false,
       hasFailed: false,
@@ -82,7 +136,7 @@ export class VolumeExpander {
 
   /** Enlarges a volume that is about to be used (expandVolumeDuringMount). */
   async #expandDuringMount(
-    volume: CsiVolume,
+    volume: ExpandableVolume,
     {claim: ref, size, claimSize}: VolumeExpansion,
     {state, claims, options}: Pick<Work, 'state' | 'claims' | 'options'>,
   ): Promise<IsDone> {
@@ -90,7 +144,7 @@ export class VolumeExpander {
     if (claimSize === undefined || compareQuantities(claimSize, size) >= 0) return true;
     const claim = await claims.claim(ref, options.signal);
     if (compareQuantities(claimSizeOf(claim), size) >= 0) return true;
-    const work = {volume, claim, newSize: size, state, claims, options};
+    const work = {volume, claim, newSize: size, oldSize: claimSizeOf(claim), state, claims, options};
     if (!volume.readOnly) return await this.#expand(work);
     report(work, {
       ...{type: 'Warning', reason: 'FileSystemResizeFailed'},
@@ -101,15 +155,16 @@ export class VolumeExpander {
 
   /** Enlarges a volume that containers use (GenerateExpandInUseVolumeFunc). */
   async #expandOnline(
-    volume: CsiVolume,
+    volume: ExpandableVolume,
     {claim: ref, size, claimSize}: VolumeExpansion,
     {state, claims, options}: Pick<Work, 'state' | 'claims' | 'options'>,
   ): Promise<IsDone> {
     state.size ??= claimSize;
     if (volume.readOnly || state.isInUse) return true;
     if (state.size === undefined || compareQuantities(size, state.size) <= 0) return true;
+    const oldSize = state.size;
     const claim = await claims.claim(ref, options.signal);
-    return await this.#expand({volume, claim, newSize: size, state, claims, options});
+    return await this.#expand({volume, claim, newSize: size, oldSize, state, claims, options});
   }
 
   async #expand(work: Work): Promise<IsDone> {
@@ -123,9 +178,9 @@ export class VolumeExpander {
 
   /** Enlarges a volume whose controller notes nothing in the status (legacyCallNodeExpandOnPlugin). */
   async #expandWithoutStatus(work: Work): Promise<IsDone> {
-    const {volume, claim, newSize, state, claims, options} = work;
+    const {volume, claim, newSize, oldSize, state, claims, options} = work;
     try {
-      await nodeExpand(volume, newSize, this.#services, options.signal);
+      await volume.expandOnNode({newSize, oldSize}, options.signal);
     } catch (error) {
       if (!(error instanceof ExpandError) || (error.kind !== 'unsupported' && error.kind !== 'inUse'))
         throw error;
@@ -143,7 +198,7 @@ export class VolumeExpander {
 
   /** Enlarges a volume if the status of its claim allows it, and reports the progress there (expandOnPlugin). */
   async #expandByStatus(work: Work): Promise<IsDone> {
-    const {volume, newSize, state, claims, options} = work;
+    const {volume, newSize, oldSize, state, claims, options} = work;
     let {claim} = work;
     const check = checkResize(claim, newSize, state.hasFailed);
     if (!check.isAllowed) return check.isUpdated;
@@ -154,7 +209,7 @@ export class VolumeExpander {
         options.signal,
       );
     try {
-      await nodeExpand(volume, newSize, this.#services, options.signal);
+      await volume.expandOnNode({newSize, oldSize}, options.signal);
     } catch (error) {
       options.signal.throwIfAborted();
       if (!(error instanceof ExpandError)) throw error;

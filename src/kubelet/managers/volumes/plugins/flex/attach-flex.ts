@@ -1,5 +1,6 @@
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
+import {podRef} from '../../../../contract/pod-ref.js';
 import {findBlockDevice} from '../../devices/block-device.js';
 import {removeEmpty} from '../../devices/device-mounts.js';
 import {isMountPoint} from '../../mounter.js';
@@ -9,7 +10,7 @@ import type {VolumeHost} from '../volume-plugin.js';
 import type {FlexDriver} from './flex-drivers.js';
 import {withFlexLock} from './flex-lock.js';
 import {flexOptions, type FlexVolume} from './flex-options.js';
-import {flexDevicePath} from './flex-paths.js';
+import {flexDevicePath, flexUniqueName} from './flex-paths.js';
 
 /** A volume that is attached, with its driver. */
 export interface AttachedFlexVolume {
@@ -31,34 +32,46 @@ export async function attachFlexVolume(
   {volume, driver}: AttachedFlexVolume,
   signal: AbortSignal,
 ): Promise<void> {
-  const {node, mounter} = host;
+  const {node, mounter, flex} = host;
   const identity = {driver: volume.source.driver, name: volume.name};
   const path = flexDevicePath(node, identity);
   const options = flexOptions(volume);
+  const attachments = attachesItself(host) ? undefined : host.csi?.attachments;
+  attachments?.use(flexUniqueName(identity), podRef(volume.pod).uid);
   await inStep('MountVolume.GetDeviceMountPath failed', signal, async () =>
     driver.call('getvolumename', [options], {signal}),
   );
   await withFlexLock(node, identity, signal, async () => {
     if (await isMountPoint(path, mounter)) return;
-    if (!attachesItself(host))
-      throw new VolumeStepError(
-        'AttachVolume.Attach failed',
-        'kcri does not wait for a controller that attaches FlexVolumes',
-        {
-          hint: 'set enableControllerAttachDetach to false, or "attach": false in the capabilities of the driver',
-        },
-      );
-    const attached = await inStep('AttachVolume.Attach failed', signal, async () =>
-      driver.call('attach', [options, node.nodeName], {signal}),
-    );
-    const device = attached?.device ?? '';
+    const device = await attach(host, {volume, driver}, signal);
     const found = await inStep('MountVolume.WaitForAttach failed', signal, async () =>
       driver.call('waitforattach', [device, options], {signal}),
     );
     await inStep('MountVolume.MountDevice failed', signal, async () =>
       mountDevice(host, {volume, driver, path, device: found === undefined ? device : found.device}, signal),
     );
+    flex.devices.set(path, found === undefined ? device : found.device);
   });
+}
+
+/** Has the driver attach a volume, or waits until a controller has; returns the device, which can be empty. */
+async function attach(
+  host: VolumeHost,
+  {volume, driver}: AttachedFlexVolume,
+  signal: AbortSignal,
+): Promise<string> {
+  const {pod, name, specName = name, source} = volume;
+  const attachments = attachesItself(host) ? undefined : host.csi?.attachments;
+  if (attachments !== undefined)
+    return await attachments.untilAttached(
+      flexUniqueName({driver: source.driver, name}),
+      {uid: podRef(pod).uid, volume: specName},
+      signal,
+    );
+  const attached = await inStep('AttachVolume.Attach failed', signal, async () =>
+    driver.call('attach', [flexOptions(volume), host.node.nodeName], {signal}),
+  );
+  return attached?.device ?? '';
 }
 
 /** Has the driver mount a device for all pods; mounts it as a disk, if the driver leaves that to the node. */

@@ -11,11 +11,13 @@ export interface FlexCapabilities {
   readonly supportsMetrics: boolean;
   /** True if files get the fsGroup of pods. */
   readonly fsGroup: boolean;
+  /** True if volumes that were enlarged are also enlarged on the node. */
+  readonly requiresFSResize: boolean;
 }
 
 /** Capabilities that a driver has unless it says otherwise (defaultCapabilities). */
 const DEFAULTS: FlexCapabilities = {
-  ...{attach: true, selinuxRelabel: true, supportsMetrics: false, fsGroup: true},
+  ...{attach: true, selinuxRelabel: true, supportsMetrics: false, fsGroup: true, requiresFSResize: true},
 };
 
 /** Answer of a driver to a call that succeeded. */

@@ -51,6 +51,8 @@ type PluginDir = Pick<NodeFacts, 'volumePluginDir'>;
 export class FlexDrivers {
   readonly #known = new Map<string, KnownDriver>();
   readonly #lock = new KeyedLock();
+  /** Devices of attached volumes as their drivers have named them, by the paths of their mounts for all pods. */
+  readonly devices = new Map<string, string>();
 
   /**
    * Returns a driver, after a call of `init` if it is new or has changed. Rejects with SystemError that says what is missing, and with

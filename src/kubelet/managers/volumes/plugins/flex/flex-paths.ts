@@ -1,4 +1,4 @@
-import {join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {isPathSegment, listDirectoryNames, validatePathSegment} from '../../../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
 import {flexDirectory, flexDriverOf} from './flex-name.js';
@@ -16,6 +16,11 @@ export interface FlexVolumeDir {
 export function flexDevicePath({rootDir}: RootFacts, {driver, name}: FlexVolumeDir): string {
   const mounts = join(rootDir, 'plugins/kubernetes.io/flexvolume', driver, 'mounts');
   return join(mounts, validatePathSegment('volume name', name));
+}
+
+/** Returns the name of a volume in the status of the node (GetUniqueVolumeName). */
+export function flexUniqueName({driver, name}: FlexVolumeDir): string {
+  return `${driver}/${name}`;
 }
 
 /** Returns the path of the volume of a pod, in its directory. */
@@ -52,4 +57,18 @@ export async function listFlexUsers(
     if ((await listDirectoryNames(volumes)).includes(name)) users.push(uid);
   }
   return users;
+}
+
+/** Returns the volumes of pods that have a directory for a mount for all pods: they can be attached. Rejects with SystemError. */
+export async function listAttachedFlexVolumes(
+  node: RootFacts,
+): Promise<readonly {readonly uniqueName: string; readonly podUid: string}[]> {
+  const found: {readonly uniqueName: string; readonly podUid: string}[] = [];
+  for (const podUid of (await listDirectoryNames(join(node.rootDir, 'pods'))).filter(isPathSegment))
+    for (const volume of await listFlexVolumes(podDir(node, podUid))) {
+      const path = flexDevicePath(node, volume);
+      if ((await listDirectoryNames(dirname(path))).includes(basename(path)))
+        found.push({uniqueName: flexUniqueName(volume), podUid});
+    }
+  return found;
 }

@@ -11,6 +11,7 @@ import {bindForPod, setPodOwnership} from '../bind-for-pod.js';
 import {readVolumeSecret} from '../read-volume-secret.js';
 import {podVolumeDir, type VolumeHost, type VolumePlugin} from '../volume-plugin.js';
 import {attachesItself, attachFlexVolume} from './attach-flex.js';
+import {expandFlexVolume} from './expand-flex.js';
 import type {FlexDriver} from './flex-drivers.js';
 import {hasFlexMark, removeFlexMark, setFlexMark} from './flex-marks.js';
 import {flexDirectory} from './flex-name.js';
@@ -44,6 +45,11 @@ export const flexVolume: VolumePlugin<FlexPersistentVolumeSource> = {
     await mount(host, {volume, driver, path}, signal);
     await removeFlexMark(metadataDir, 'mounting');
   },
+  expand: async (host, volume, options) => {
+    const path = podVolumeDir(host.node, directoryOf(volume), volume);
+    return await expandFlexVolume(host, {volume, path}, options);
+  },
+  isMeasured: ({driver}, {node, flex}) => flex.capabilities(node, driver)?.supportsMetrics === true,
 };
 
 /** Returns the name of the directory of a volume's driver. Throws NoPluginError if it can have none. */

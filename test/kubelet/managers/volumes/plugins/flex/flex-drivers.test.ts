@@ -12,7 +12,13 @@ import {until} from '../../../../../base/until.js';
 import {aFlexNode, BOX} from './flex-node.js';
 import {driverScript} from './flex-scripts.js';
 
-const CAPABILITIES = {attach: true, selinuxRelabel: true, supportsMetrics: false, fsGroup: true};
+const CAPABILITIES = {
+  attach: true,
+  selinuxRelabel: true,
+  supportsMetrics: false,
+  fsGroup: true,
+  requiresFSResize: true,
+};
 
 test.each([
   ['{"status":"Success"}', {kind: 'success', device: '', capabilities: CAPABILITIES}],

@@ -30,6 +30,13 @@ mountdevice) mount -t tmpfs tmpfs "$2" && ok ;;
 unmountdevice) umount "$2" && ok ;;
 detach) ok ;;`);
 
+/** A driver that mounts a tmpfs for each pod, which it can enlarge, and whose usage is that of the volume. */
+export const GROWING_DRIVER = driverScript(`
+init) echo '{"status": "Success", "capabilities": {"attach": false, "supportsMetrics": true}}' ;;
+mount) mount -t tmpfs tmpfs "$2" && ok ;;
+expandfs) ok ;;
+unmount) umount "$2" && ok ;;`);
+
 /** Installs a driver as a file, in place of an earlier one. */
 export async function putDriver(path: string, script: string): Promise<void> {
   await mkdir(dirname(path), {recursive: true});

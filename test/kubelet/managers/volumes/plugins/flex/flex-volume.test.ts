@@ -9,16 +9,19 @@ import {systemClock} from '../../../../../../src/base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../../../../src/kubelet/contract/api-objects.js';
 import type {EventSink} from '../../../../../../src/kubelet/contract/pod-event.js';
 import {MountError} from '../../../../../../src/kubelet/contract/volumes/mount-error.js';
+import {listVolumes} from '../../../../../../src/kubelet/managers/volumes/list-volumes.js';
+import {listAttachedFlexVolumes} from '../../../../../../src/kubelet/managers/volumes/plugins/flex/flex-paths.js';
 import type {VolumeHost} from '../../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {removePodDir} from '../../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {VolumeOperations} from '../../../../../../src/kubelet/managers/volumes/volume-operations.js';
 import {attachLoopDisk, hasLoopDevices} from '../../../../../base/loop-disk.js';
 import {until} from '../../../../../base/until.js';
-import {aClaimPod} from '../../claim-fixtures.js';
+import {aClaimPod, claims} from '../../claim-fixtures.js';
 import {aPodWith} from '../../volume-fixtures.js';
 import {aFlexNode, BOX} from './flex-node.js';
-import {ATTACHING_DRIVER, TMPFS_DRIVER} from './flex-scripts.js';
+import {fakeClusterVolumes} from '../fake-cluster-volumes.js';
+import {ATTACHING_DRIVER, GROWING_DRIVER, TMPFS_DRIVER} from './flex-scripts.js';
 
 const {signal} = new AbortController();
 const SOURCE = {driver: BOX, fsType: 'ext4', options: {size: '1Mi'}};
@@ -88,6 +91,62 @@ test('a driver that attaches is called as by a kubelet that attaches volumes its
   await node.remove('u1', node.host.flex);
   expect(named(await node.calls())).toEqual(RECORDED.detach);
   expect(await node.mounts()).toEqual([]);
+});
+
+test('a driver is called as by a kubelet that waits for a controller to attach the volume', async () => {
+  const node = await aFlexNode(ATTACHING_DRIVER);
+  const cluster = fakeClusterVolumes('/dev/disk9');
+  const pod = aFlexPod('u1', {securityContext: {fsGroup: 1234}});
+  await mountVolumes(pod, {...node.host, csi: cluster.csi}, signal);
+  const attached = RECORDED.attach.filter(([command]) => command !== 'attach');
+  expect(await node.calls()).toEqual(
+    attached.map((call) => (call[0] === 'waitforattach' ? ['waitforattach', '/dev/disk9', OPTIONS] : call)),
+  );
+  expect(cluster.uses).toEqual(['example.com/box/data u1']);
+  expect(await listAttachedFlexVolumes(node.host.node)).toEqual([
+    {uniqueName: 'example.com/box/data', podUid: 'u1'},
+  ]);
+  await removePodDir(node.host.node, 'u1', {flex: node.host.flex, csi: cluster.csi});
+  expect(await node.calls()).toEqual(RECORDED.detach.filter(([command]) => command !== 'detach'));
+  expect(cluster.uses.slice(1)).toEqual(['released u1']);
+  expect(await node.mounts()).toEqual([]);
+  expect(await listAttachedFlexVolumes(node.host.node)).toEqual([]);
+});
+
+/** Fields of a PersistentVolume of a claim that was enlarged. */
+const CLAIMED = {capacity: {storage: '2Gi'}, claimRef: {namespace: 'default', name: 'c'}};
+const SIZES = {newSize: '2Gi', oldSize: '1Gi'};
+
+test('a volume that was enlarged is enlarged by its driver, which is called as by a kubelet', async () => {
+  const objects = claims({...CLAIMED, flexVolume: SOURCE});
+  const node = await aFlexNode(GROWING_DRIVER, objects);
+  const cluster = fakeClusterVolumes('', SIZES);
+  await mountVolumes(aClaimPod(), {...node.host, csi: cluster.csi}, signal);
+  const [, , call] = await node.calls();
+  const options = OPTIONS.replace('"data"', '"pv"');
+  const path = 'ROOT/pods/u1/volumes/example.com~box/pv';
+  expect(call).toEqual(['expandfs', options, '', path, '2147483648', '1073741824']);
+  expect(cluster.expanded).toMatchObject([{uniqueName: 'example.com/box/pv'}]);
+  const [state] = listVolumes(aClaimPod(), {...node.host, isMounted: () => true});
+  expect(state).toMatchObject({plugin: 'example.com/box', isFilesystem: true});
+  await node.remove('u1', node.host.flex);
+});
+
+test('a volume whose driver leaves it to the node, without a device, cannot be enlarged; one that need not be is not', async () => {
+  const objects = claims({...CLAIMED, flexVolume: SOURCE});
+  const node = await aFlexNode(TMPFS_DRIVER, objects);
+  const {csi} = fakeClusterVolumes('', SIZES);
+  expect(await failuresOf(aClaimPod(), {...node.host, csi})).toEqual([
+    expect.stringContaining('error checking format for device : it is not a block device'),
+  ]);
+  await node.install(
+    BOX,
+    TMPFS_DRIVER.replace('"attach": false', '"attach": false, "requiresFSResize": false'),
+  );
+  expect(await failuresOf(aClaimPod(), {...node.host, csi})).toEqual([]);
+  const [state] = listVolumes(aClaimPod(), {...node.host, isMounted: () => true});
+  expect(state).not.toHaveProperty('isFilesystem');
+  await node.remove('u1', node.host.flex);
 });
 
 /** Mounts the volumes of a pod on a node, and returns the events of what failed. */

@@ -12,6 +12,9 @@ export const MIGRATED_TO_CSI = {
 /** A kind of volume whose plugin moved to a CSI driver. */
 export type MigratedKind = keyof typeof MIGRATED_TO_CSI;
 
+/** Kinds of volumes whose plugins moved to CSI drivers. */
+export const MIGRATED_KINDS = Object.keys(MIGRATED_TO_CSI) as readonly MigratedKind[];
+
 /** Kinds that Kubernetes has removed, with the CSI drivers of their storage; undefined if there is none. */
 const REMOVED: Readonly<Record<string, string | undefined>> = {
   cephfs: 'cephfs.csi.ceph.com',
@@ -24,10 +27,8 @@ const REMOVED: Readonly<Record<string, string | undefined>> = {
   storageos: undefined,
 };
 
-/** Returns why a volume of a kind in the spec of a pod, or of a PersistentVolume without a cluster, cannot be mounted. */
+/** Returns why volumes of a kind cannot be mounted. */
 export function whyNotMounted(kind: string): string {
-  if (isMigrated(kind))
-    return `Kubernetes mounts volumes of this kind with the CSI driver ${MIGRATED_TO_CSI[kind]}; use a PersistentVolume`;
   if (kind in REMOVED) {
     const driver = REMOVED[kind];
     return driver === undefined

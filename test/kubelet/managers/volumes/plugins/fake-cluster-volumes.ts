@@ -1,0 +1,40 @@
+import type {
+  CsiVolumes,
+  ExpandableVolume,
+  NodeExpansion,
+} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
+
+/** What a cluster does for volumes of plugins that have no CSI driver. */
+export interface FakeClusterVolumes {
+  readonly csi: CsiVolumes;
+  /** Volumes that are in use, as `name pod`, and `released pod`. */
+  readonly uses: string[];
+  /** Volumes that were to be enlarged. */
+  readonly expanded: ExpandableVolume[];
+}
+
+/** Returns volumes of a cluster whose controllers attach a device, and have enlarged volumes if there are sizes. */
+export function fakeClusterVolumes(device: string, sizes?: NodeExpansion): FakeClusterVolumes {
+  const uses: string[] = [];
+  const expanded: ExpandableVolume[] = [];
+  const csi: Pick<
+    CsiVolumes,
+    'attachesVolumes' | 'attachments' | 'expandOther' | 'unmountPod' | 'isAttaching' | 'exceedsLimit'
+  > = {
+    attachesVolumes: true,
+    attachments: {
+      use: (name, uid) => uses.push(`${name} ${uid}`),
+      untilAttached: async () => device,
+      release: (uid) => uses.push(`released ${uid}`),
+    },
+    expandOther: async (volume, {signal}) => {
+      expanded.push(volume);
+      if (sizes !== undefined) await volume.expandOnNode(sizes, signal);
+      return true;
+    },
+    unmountPod: async () => undefined,
+    isAttaching: () => false,
+    exceedsLimit: async () => false,
+  };
+  return {csi: csi as CsiVolumes, uses, expanded};
+}
