@@ -26,7 +26,9 @@ test('with --mask-env, variables in verbose information are masked', () => {
 test('with --mask-env, variables in verbose information that is truncated are masked', () => {
   const env = Array.from({length: 20_000}, (_, index) => `NAME${index}=hidden`);
   const mask = createMessageMask({env: true, keepOutput: false});
-  const text = JSON.stringify(mask.message('ImageStatus', 'server', {info: {info: JSON.stringify({Env: env})}}));
+  const text = JSON.stringify(
+    mask.message('ImageStatus', 'server', {info: {info: JSON.stringify({Env: env})}}),
+  );
   expect(text).toContain('more characters');
   expect(text).not.toContain('hidden');
 });
