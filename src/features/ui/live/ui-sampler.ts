@@ -145,7 +145,9 @@ export class UiSampler {
   #gaugeOf({services}: NodeSample): NodeGauge {
     const known = this.#gauges.get(services);
     if (known !== undefined) return known;
-    const gauge = new NodeGauge(services, () => this.#onMeasured());
+    const gauge = new NodeGauge(services, () => {
+      this.#onMeasured();
+    });
     this.#gauges.set(services, gauge);
     gauge.start();
     return gauge;

@@ -50,7 +50,16 @@ function started() {
       },
     };
   };
-  return {clock, feed, open, samples: () => count, stop, measured: () => measured()};
+  return {
+    clock,
+    feed,
+    open,
+    samples: () => count,
+    stop,
+    measured: (): void => {
+      measured();
+    },
+  };
 }
 
 test('nothing is sampled while no stream is open', async () => {
