@@ -84,7 +84,7 @@ function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): J
     case 'message':
       return messageToJson(type.name, value as Record<string, unknown>, options);
     case 'enum':
-      return shortName(String(value));
+      return enumJson(String(value));
     case 'int64':
     case 'uint64':
       return String(value);
@@ -98,7 +98,8 @@ function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): J
 /** CRI 0.36 and older name signals SIGTERM and so on, and consumers of the output expect these names. */
 const SIGNAL_PREFIX = 'SIGNAL_';
 
-function shortName(name: string): string {
+/** Returns the name of an enum's value in proto JSON. */
+export function enumJson(name: string): string {
   return name.startsWith(SIGNAL_PREFIX) ? name.slice(SIGNAL_PREFIX.length) : name;
 }
 
@@ -222,7 +223,7 @@ function enumFromJson(type: FieldType & {kind: 'enum'}, value: unknown, context:
   }
   const found = [name, SIGNAL_PREFIX + name].find((each) => numbers.has(each));
   if (found === undefined)
-    throw wrongType(context, `one of ${[...numbers.keys()].map(shortName).join(', ')}`, value);
+    throw wrongType(context, `one of ${[...numbers.keys()].map(enumJson).join(', ')}`, value);
   return found;
 }
 

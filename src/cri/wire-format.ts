@@ -139,10 +139,11 @@ export class WireReader {
   string(): string {
     const length = this.uint32();
     const start = this.#take(length);
-    return this.#text(start, start + length);
+    return this.text(start, start + length);
   }
 
-  #text(start: number, end: number): string {
+  /** Returns the text between two positions. Throws WireError. */
+  text(start: number, end: number): string {
     const text = this.#buffer.utf8Slice(start, end);
     // Invalid bytes are decoded as this character.
     if (text.includes('\uFFFD') && !Buffer.from(text).equals(this.#buffer.subarray(start, end)))
@@ -155,11 +156,11 @@ export class WireReader {
     const length = this.uint32();
     const start = this.#take(length);
     const end = start + length;
-    if (length > MAX_INTERNED_LENGTH) return this.#text(start, end);
+    if (length > MAX_INTERNED_LENGTH) return this.text(start, end);
     const slot = (length * 31 + (this.#buffer[end - 1] ?? 0)) % INTERNED_SLOTS;
     const interned = internedStrings[slot];
     if (interned !== undefined && this.#isAt(interned, start, end)) return interned;
-    const text = this.#text(start, end);
+    const text = this.text(start, end);
     // Only ASCII strings can be compared byte by byte.
     if (text.length === length) internedStrings[slot] = text;
     return text;
@@ -170,6 +171,23 @@ export class WireReader {
     for (let at = 0; at < text.length; at++)
       if (text.charCodeAt(at) !== this.#buffer[start + at]) return false;
     return true;
+  }
+
+  /** Skips the next length-delimited field. Returns where its content starts; it ends at `position`. */
+  span(): number {
+    return this.#take(this.uint32());
+  }
+
+  /** End of the current message. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Skips to `end`, the end of a message that was entered, whatever was entered in it. Returns what is between. */
+  skipFrom(start: number, end: number): Buffer {
+    this.#position = end;
+    this.#end = end;
+    return this.#buffer.subarray(start, end);
   }
 
   /** Reads bytes as a copy, so that a small field does not keep a large buffer alive. */

@@ -7,6 +7,10 @@ export const MASK = '***';
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['auth', 'password', 'identityToken', 'registryToken']);
 /** Fields with command output, which may contain anything; a string is base64 here. */
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['stdout', 'stderr']);
+/** Member with the name of a variable, whose value is beside it. */
+const NAME_FIELD = 'key';
+/** Length of the longest name for which `isSpecialName` is true. */
+export const LONGEST_SPECIAL_NAME = 13;
 /** Pattern of variable names that indicate a secret. */
 const SECRET_NAME = /passw|pwd|secret|token|credential|api_?key|private_?key|access_?key|auth/i;
 /**
@@ -24,10 +28,12 @@ const VARIABLE_MEMBER = /("key":"([^"]*)","value":)"(?:[^"\\]|\\.)+"/g;
 /** End of a streaming URL, with or without a scheme and a path. Anyone who knows the URL can use it. */
 const STREAMING_URL =
   /(^(?:\/cri)?|\/\/[^\s"/?#]*(?:\/[^\s"/?#]+)*?)(\/(?:exec|attach|portforward)\/)[^\t-\r "/?]+/g;
+/** Words of which every streaming URL has one, between slashes. */
+export const STREAMING_WORDS = ['exec', 'attach', 'portforward'] as const;
 /** Part of every streaming URL. */
 const STREAMING_PATH = /\/(?:exec|attach|portforward)\//;
 /** Maximum length of a text that is examined and shown, in characters: patterns take longer than its length. */
-const LONGEST_TEXT = 64 * 1024;
+export const LONGEST_TEXT = 64 * 1024;
 
 /** Masks passwords, tokens and secret-looking variables in data, and truncates very long texts. Data without any is not copied. */
 export function maskSecrets(json: Json): Json {
@@ -39,13 +45,18 @@ export function maskSecrets(json: Json): Json {
     return masked.every((item, index) => item === items[index]) ? items : masked;
   }
   const fields = json as Readonly<Record<string, Json>>;
-  const key = fields['key'];
+  const key = fields[NAME_FIELD];
   const secretVariable = typeof key === 'string' && SECRET_NAME.test(key);
   const masked = Object.keys(fields).map((name): [string, Json] => [
     name,
     maskMember(name, fields[name] ?? null, secretVariable),
   ]);
   return masked.every(([name, value]) => value === fields[name]) ? json : Object.fromEntries(masked);
+}
+
+/** Reports whether the value of a member of that name, or what is beside it, is masked for its name. */
+export function isSpecialName(name: string): boolean {
+  return name === NAME_FIELD || SECRET_FIELDS.has(name) || OUTPUT_FIELDS.has(name);
 }
 
 function maskMember(name: string, value: Json, secretVariable: boolean): Json {

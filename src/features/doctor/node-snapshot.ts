@@ -272,6 +272,8 @@ export interface MountFacts {
   readonly path: string;
   readonly fileSystem: string;
   readonly source: string;
+  /** Numbers of the device of the file system, such as `8:1`: those of the kernel's own for one without a device. */
+  readonly device?: string;
   readonly isReadOnly: boolean;
 }
 

@@ -3,8 +3,10 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 
-/** Maximum length of lines that wait for the disk, in characters. Further lines are lost. */
+/** Maximum length of lines that wait for the disk, in bytes. Further lines are lost. */
 const MAX_WAITING = 16 * 1024 * 1024;
+
+const LINE_BREAK = Buffer.from('\n');
 
 /** Options of a file of lines. */
 export interface LineFileOptions {
@@ -29,7 +31,7 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #file: FileHandle;
   #size = 0;
-  #waiting: string[] = [];
+  #waiting: Buffer[] = [];
   #waitingLength = 0;
   #lost = 0;
   #allLost = 0;
@@ -54,7 +56,7 @@ export class LineFile {
       });
     const file = await withFileErrors('creating', path, () => openPrivate(path));
     const created = new LineFile(options, file);
-    created.write(options.header());
+    created.write(Buffer.from(options.header()));
     return created;
   }
 
@@ -64,20 +66,24 @@ export class LineFile {
   }
 
   /** Adds a line, without its line break. */
-  write(line: string): void {
+  write(line: Buffer): void {
     if (this.#failure !== undefined || this.#waitingLength + line.length > MAX_WAITING) {
       this.#lost += 1;
       this.#allLost += 1;
       return;
     }
-    if (this.#lost > 0) this.#add(this.#options.formatLost(this.#lost));
+    if (this.#lost > 0) this.#addLost();
     this.#lost = 0;
     this.#add(line);
     this.#writing ??= this.#writeAll();
   }
 
-  #add(line: string): void {
-    this.#waiting.push(`${line}\n`);
+  #addLost(): void {
+    this.#add(Buffer.from(this.#options.formatLost(this.#lost)));
+  }
+
+  #add(line: Buffer): void {
+    this.#waiting.push(line);
     this.#waitingLength += line.length + 1;
   }
 
@@ -101,7 +107,7 @@ export class LineFile {
   }
 
   /** Writes as many lines at once as fit into the file. */
-  async #writeLines(lines: readonly string[]): Promise<void> {
+  async #writeLines(lines: readonly Buffer[]): Promise<void> {
     let chunk: Buffer[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
@@ -111,13 +117,13 @@ export class LineFile {
       length = 0;
     };
     for (const line of lines) {
-      const bytes = Buffer.from(line);
-      if (this.#size + length > 0 && this.#size + length + bytes.length > this.#options.maxBytes) {
+      const bytes = line.length + LINE_BREAK.length;
+      if (this.#size + length > 0 && this.#size + length + bytes > this.#options.maxBytes) {
         await flush();
         await this.#rotate();
       }
-      chunk.push(bytes);
-      length += bytes.length;
+      chunk.push(line, LINE_BREAK);
+      length += bytes;
     }
     await flush();
   }
@@ -136,7 +142,7 @@ export class LineFile {
   /** Waits for the disk and closes the file. Rejects with SystemError if lines could not be written. */
   async close(): Promise<void> {
     if (this.#lost > 0 && this.#failure === undefined) {
-      this.#add(this.#options.formatLost(this.#lost));
+      this.#addLost();
       this.#writing ??= this.#writeAll();
     }
     while (this.#writing !== undefined) await this.#writing;

@@ -19,7 +19,7 @@ export class LineStream {
   ) {
     this.#output = output;
     this.#formatLost = formatLost;
-    this.write(header());
+    this.write(Buffer.from(header()));
   }
 
   /** Number of lines that were lost. */
@@ -28,7 +28,7 @@ export class LineStream {
   }
 
   /** Writes a line, without its line break. */
-  write(line: string): void {
+  write(line: Buffer): void {
     if (this.#waiting + line.length > MAX_WAITING) {
       this.#lost += 1;
       this.#allLost += 1;
@@ -36,7 +36,7 @@ export class LineStream {
     }
     const lost = this.#lost === 0 ? '' : `${this.#formatLost(this.#lost)}\n`;
     this.#lost = 0;
-    this.#send(`${lost}${line}\n`);
+    this.#send(`${lost}${line.toString()}\n`);
   }
 
   #send(text: string): void {

@@ -1,7 +1,10 @@
 import {MASK, maskSecrets} from '../../cli/redaction/mask-secrets.js';
 import {isObject} from '../../base/is-object.js';
 import type {Json, JsonObject} from '../../format/json.js';
+import {isPlainName, isPlainText} from '../../cli/redaction/plain-bytes.js';
 import type {MessageMask} from '../../recording/lines/call-line.js';
+import type {PartMask} from '../../recording/lines/message-json.js';
+import type {Side} from '../../recording/tap/connection-tap.js';
 
 /** Further parts of messages to mask, beside credentials, streaming URLs and secret-looking variables. */
 export interface MaskOptions {
@@ -13,14 +16,23 @@ export interface MaskOptions {
   readonly keepInput: boolean;
 }
 
-/** Returns a function that masks the secrets of a message. */
+/** Masks parts of messages by what they contain and by the names of their own members. */
+const PARTS: PartMask = {mask: maskSecrets, isPlainText, isPlainName};
+
+/** Returns the masks of messages. */
 export function createMessageMask({env, keepOutput}: Pick<MaskOptions, 'env' | 'keepOutput'>): MessageMask {
-  return (method, from, message) => {
-    // Long texts are truncated afterwards: the JSON in them could not be read any more.
-    const masked = maskSecrets(env ? maskVariables(message) : message) as JsonObject;
-    if (!keepOutput || method !== 'ExecSync' || from === 'client') return masked;
-    const {stdout, stderr} = message;
-    return {...masked, ...(stdout !== undefined && {stdout}), ...(stderr !== undefined && {stderr})};
+  const keeps = (method: string, from: Side): boolean =>
+    keepOutput && method === 'ExecSync' && from === 'server';
+  return {
+    message: (method, from, message) => {
+      // Long texts are truncated afterwards: the JSON in them could not be read any more.
+      const masked = maskSecrets(env ? maskVariables(message) : message) as JsonObject;
+      if (!keeps(method, from)) return masked;
+      const {stdout, stderr} = message;
+      return {...masked, ...(stdout !== undefined && {stdout}), ...(stderr !== undefined && {stderr})};
+    },
+    // Variables are recognized by the list that they are in.
+    parts: (method, from) => (env || keeps(method, from) ? undefined : PARTS),
   };
 }
 

@@ -52,7 +52,7 @@ export interface RecordOutput {
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 interface Lines {
-  write(line: string): void;
+  write(line: Buffer): void;
   readonly lostLines: number;
   close(): Promise<void>;
 }
@@ -81,10 +81,15 @@ export async function openOutput(
         queue.finish();
       },
     };
+  const recorder = new CallRecorder({
+    ...{limits, mask: createMessageMask(options.mask), queue},
+    write: (line) => {
+      lines.write(line);
+    },
+  });
   const write = (line: JsonObject): void => {
-    lines.write(JSON.stringify(line));
+    lines.write(Buffer.from(JSON.stringify(line)));
   };
-  const recorder = new CallRecorder({limits, mask: createMessageMask(options.mask), queue, write});
   return {
     ...shared,
     sink: both(summary, recorder),

@@ -67,6 +67,8 @@ export interface UiNode {
   readonly name: string;
   /** Error of the last sample. */
   readonly failure?: string;
+  /** Time of the measurement, in ms since the epoch: a slow node is measured less often than the others. */
+  readonly measuredMs?: number;
   /** Percentage of all cores. */
   readonly cpuPercent?: number;
   readonly cores?: number;

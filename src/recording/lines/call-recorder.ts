@@ -1,14 +1,13 @@
 import type {CallEnd, CallSink, Side, TappedCall} from '../tap/connection-tap.js';
 import {releaseMessage, type CollectorLimits, type TappedMessage} from '../tap/message-collector.js';
-import type {JsonObject} from '../../format/json.js';
-import {callLine, messageLine, type MessageMask} from './call-line.js';
+import {LineMaker, type MessageMask} from './call-line.js';
 import {methodOf} from '../tap/method-table.js';
 import type {IdleQueue} from '../tap/idle-queue.js';
 
 /** Options of a recorder. */
 export interface CallRecorderOptions {
-  /** Writes a line. Must not throw. */
-  readonly write: (line: JsonObject) => void;
+  /** Writes a line, without its line break. Must not throw. */
+  readonly write: (line: Buffer) => void;
   readonly mask: MessageMask;
   readonly limits: CollectorLimits;
   /** Does the work of making lines. Its clock has the times of the messages of streams. */
@@ -30,11 +29,13 @@ interface Recorded {
  */
 export class CallRecorder implements CallSink {
   readonly #options: CallRecorderOptions;
+  readonly #lines: LineMaker;
   readonly #open = new Map<TappedCall, Recorded>();
   #lastId = 0;
 
   constructor(options: CallRecorderOptions) {
     this.#options = options;
+    this.#lines = new LineMaker(options.mask);
   }
 
   onStart(call: TappedCall): void {
@@ -73,20 +74,20 @@ export class CallRecorder implements CallSink {
   }
 
   #writeMessage(recorded: Recorded, message: TappedMessage): void {
-    const {limits, mask, queue, write} = this.#options;
+    const {limits, queue, write} = this.#options;
     const nowMs = queue.clock.now();
     queue.push(() => {
-      write(messageLine(recorded, message, {nowMs, mask}));
+      write(this.#lines.message(recorded, message, nowMs));
       releaseMessage(message, limits);
     }, bytesOf(message));
   }
 
   #writeCall(recorded: Recorded, end: CallEnd | undefined): void {
-    const {limits, mask, queue, write} = this.#options;
+    const {limits, queue, write} = this.#options;
     const {request, response} = recorded;
     queue.push(
       () => {
-        write(callLine(recorded, end, mask));
+        write(this.#lines.call(recorded, end));
         for (const message of [request, response]) if (message !== undefined) releaseMessage(message, limits);
       },
       bytesOf(request) + bytesOf(response),

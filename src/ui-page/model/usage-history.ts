@@ -22,7 +22,10 @@ export class UsageHistory {
     this.#series = new Map(Object.entries(history).map(([key, series]) => [key, copyOf(series)]));
   }
 
-  /** Adds a sample of all rows, and forgets rows that do not exist any more. */
+  /**
+   * Adds a sample of all rows, and forgets rows that do not exist any more. One of the same time as the last, with the
+   * measurement of a node that ended later, replaces it.
+   */
   record(model: LiveModel): void {
     const rows = [...model.pods.values()].flatMap((pod) => [pod, ...pod.containers]);
     const existing = new Set([...model.nodes.keys(), ...rows.map(({key}) => key)]);
@@ -30,6 +33,7 @@ export class UsageHistory {
     for (const {key, cpuPercent, memoryBytes} of measuredRows(model)) {
       const series = this.#series.get(key) ?? {timesMs: [], cpuPercent: [], memoryBytes: []};
       this.#series.set(key, series);
+      if (series.timesMs.at(-1) === model.nowMs) dropLast(series);
       series.timesMs.push(model.nowMs);
       series.cpuPercent.push(cpuPercent ?? null);
       series.memoryBytes.push(memoryBytes ?? null);
@@ -51,6 +55,12 @@ export class UsageHistory {
 
 function copyOf({timesMs, cpuPercent, memoryBytes}: UiHistory): Series {
   return {timesMs: [...timesMs], cpuPercent: [...cpuPercent], memoryBytes: [...memoryBytes]};
+}
+
+function dropLast({timesMs, cpuPercent, memoryBytes}: Series): void {
+  timesMs.pop();
+  cpuPercent.pop();
+  memoryBytes.pop();
 }
 
 function dropFirst({timesMs, cpuPercent, memoryBytes}: Series): void {

@@ -1,9 +1,12 @@
 import type {JSX} from 'preact';
 import type {UiNode} from '../../features/ui/protocol.js';
-import {nameText, percentText, shareOf, sizeText} from '../model/format.js';
+import {ageText, nameText, percentText, shareOf, sizeText} from '../model/format.js';
 import {formatRoute} from '../model/route.js';
 import {usePage} from './page-context.js';
 import {Bar, Sparkline} from './small-parts.js';
+
+/** Age from which that of a measurement is shown, in ms. */
+const OLD_MS = 5000;
 
 /** Usage and pressure of all nodes. */
 export function NodeStrip(): JSX.Element {
@@ -36,8 +39,8 @@ function NodeCard({node}: {readonly node: UiNode}): JSX.Element {
 
 /** What a node uses: processors, memory, file systems, and how long tasks wait for them. */
 export function NodeMeters({node}: {readonly node: UiNode}): JSX.Element {
-  const {history} = usePage();
-  const {cpuPercent, cores, memoryBytes, memoryTotalBytes, disks = [], pressure = {}} = node;
+  const {history, model} = usePage();
+  const {cpuPercent, cores, measuredMs, memoryBytes, memoryTotalBytes, disks = [], pressure = {}} = node;
   const coresText = cores === undefined ? '' : ` of ${cores} ${cores === 1 ? 'core' : 'cores'}`;
   return (
     <dl class="meters">
@@ -73,6 +76,12 @@ export function NodeMeters({node}: {readonly node: UiNode}): JSX.Element {
               <span class="muted">{resource}</span> {percentText(percent)}%
             </dd>
           ))}
+        </div>
+      )}
+      {measuredMs !== undefined && model.nowMs - measuredMs >= OLD_MS && (
+        <div class="measured">
+          <dt>Measured</dt>
+          <dd>{ageText(measuredMs, model.nowMs)} ago</dd>
         </div>
       )}
     </dl>

@@ -15,7 +15,7 @@ const VERBOSE = {
 
 test('with --mask-env, variables in verbose information are masked', () => {
   const mask = createMessageMask({env: true, keepOutput: false});
-  const {info} = mask('ContainerStatus', 'server', VERBOSE) as typeof VERBOSE;
+  const {info} = mask.message('ContainerStatus', 'server', VERBOSE) as typeof VERBOSE;
   expect(JSON.parse(info.info)).toEqual({
     config: {envs: [{key: 'MODE', value: '***'}]},
     runtimeSpec: {process: {args: ['x=y'], env: ['MODE=***', 'TERM=***', 'EMPTY']}},
@@ -26,7 +26,9 @@ test('with --mask-env, variables in verbose information are masked', () => {
 test('with --mask-env, variables in verbose information that is truncated are masked', () => {
   const env = Array.from({length: 20_000}, (_, index) => `NAME${index}=hidden`);
   const mask = createMessageMask({env: true, keepOutput: false});
-  const text = JSON.stringify(mask('ImageStatus', 'server', {info: {info: JSON.stringify({Env: env})}}));
+  const text = JSON.stringify(
+    mask.message('ImageStatus', 'server', {info: {info: JSON.stringify({Env: env})}}),
+  );
   expect(text).toContain('more characters');
   expect(text).not.toContain('hidden');
 });
@@ -34,7 +36,7 @@ test('with --mask-env, variables in verbose information that is truncated are ma
 test('without it, only those whose names resemble a secret are', () => {
   const mask = createMessageMask({env: false, keepOutput: false});
   const info = {info: JSON.stringify({env: ['MODE=plain', 'DB_PASSWORD=hidden']})};
-  expect(mask('ContainerStatus', 'server', {info})).toEqual({
+  expect(mask.message('ContainerStatus', 'server', {info})).toEqual({
     info: {info: JSON.stringify({env: ['MODE=plain', 'DB_PASSWORD=***']})},
   });
 });

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {DoctorAnswer, UiSocket} from '../../../src/features/ui/protocol.js';
+import {aUiNode, UI_NOW_MS} from '../../fakes/ui/ui-builders.js';
 import {expectNoFaults, goTo, openFakeUi, seeText, sharedBrowser} from './shared-browser.js';
 
 const browser = sharedBrowser();
@@ -62,5 +63,14 @@ test('a node has its sockets with the owners of CPUs, checks, and its descriptio
   await page.locator('h1').click();
   await page.keyboard.press('q');
   await page.locator('.pods').waitFor();
+  expectNoFaults(watched);
+});
+
+test('the age of a measurement that is not new is shown', async () => {
+  const watched = await openFakeUi(browser(), {nodes: [aUiNode({measuredMs: UI_NOW_MS - 12_000})]});
+  const {page, server} = watched;
+  await seeText(page, '.node-card', 'Measured12s ago');
+  server.update({nodes: [aUiNode({measuredMs: UI_NOW_MS + 2000})]});
+  await page.locator('.measured').waitFor({state: 'detached'});
   expectNoFaults(watched);
 });

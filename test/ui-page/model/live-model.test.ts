@@ -71,6 +71,15 @@ test('unknown usage leaves a gap, and a pod of a node that does not answer is no
   expect(history.of('node node-1')).toBeUndefined();
 });
 
+test('the later measurement of a node is no further sample', () => {
+  const history = new UsageHistory();
+  history.record(aModel());
+  const measured = aUiNode({cpuPercent: 77});
+  history.record({...aModel(), nodes: new Map([[measured.key, measured]])});
+  expect(history.of(measured.key)).toMatchObject({timesMs: [UI_NOW_MS], cpuPercent: [77]});
+  expect(history.of(WEB.key)).toMatchObject({timesMs: [UI_NOW_MS], cpuPercent: [WEB.cpuPercent]});
+});
+
 test('the history has a limit', () => {
   const history = new UsageHistory();
   for (let index = 0; index < 1000; index += 1) history.record({...aModel(), nowMs: index});

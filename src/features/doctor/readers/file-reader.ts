@@ -22,6 +22,8 @@ export interface FileReader {
   names(path: string): Promise<Fact<readonly string[]>>;
   /** Returns what the system says about a file. */
   file(path: string): Promise<Fact<FileFacts>>;
+  /** Returns the mount that a path leads to, through symbolic links. */
+  mount(path: string): Promise<Fact<MountFacts>>;
   /** Returns the space of the file system of a path. */
   space(path: string): Promise<DiskFacts['space']>;
 }

@@ -1,4 +1,4 @@
-import {lstat, readdir, readlink, stat, statfs} from 'node:fs/promises';
+import {lstat, readdir, readlink, realpath, stat, statfs} from 'node:fs/promises';
 import {dirname, join, resolve} from 'node:path';
 import {abortable} from '../../../base/async/abortable.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
@@ -86,6 +86,13 @@ export class LocalFileReader implements FileReader {
     }, path);
   }
 
+  async mount(path: string): Promise<Fact<MountFacts>> {
+    return await this.fact(async () => {
+      await this.#requireLocal(path);
+      return requireMount(await realpath(path), this.#mounts);
+    }, path);
+  }
+
   async space(path: string): Promise<DiskFacts['space']> {
     return await this.fact(async () => {
       await this.#requireLocal(path);
@@ -107,6 +114,13 @@ export class LocalFileReader implements FileReader {
         );
     });
   }
+}
+
+/** Returns the mount that contains a path without symbolic links. Throws SystemError if the mounts are not known. */
+export function requireMount(path: string, mounts: Fact<readonly MountFacts[]>): MountFacts {
+  const mount = mountOf(path, valueOf(mounts) ?? []);
+  if (mount === undefined) throw new SystemError('it is on no known mount');
+  return mount;
 }
 
 /** Returns the mount that contains a path. */
@@ -158,10 +172,11 @@ export function parseMounts(text: string): readonly MountFacts[] {
       .filter((fields) => /^ro(,|$)/.test(fields[5] ?? ''))
       .map(([id]) => Number(id)),
   );
-  return parseMountInfo(text).map(({id, path, fileSystem, source}) => ({
+  return parseMountInfo(text).map(({id, path, fileSystem, source, device}) => ({
     path,
     fileSystem,
     source,
+    device,
     isReadOnly: readOnly.has(id),
   }));
 }

@@ -6,7 +6,7 @@ import {createRemoteFiles} from '../../why/snapshot/node-files.js';
 import {mapFact, readFact, type Fact} from '../fact.js';
 import type {DiskFacts, FileFacts, MountFacts} from '../node-snapshot.js';
 import {MAX_TEXT_BYTES, type FileReader} from './file-reader.js';
-import {MAX_MOUNT_BYTES, parseMounts} from './local-file-reader.js';
+import {MAX_MOUNT_BYTES, parseMounts, requireMount} from './local-file-reader.js';
 import type {RemoteProbe} from './remote-probes.js';
 
 /** Types of files in st_mode. */
@@ -79,6 +79,10 @@ export class RemoteFileReader implements FileReader {
         modifiedAt: new Date(modifiedAt * 1000).toISOString(),
       };
     }, path);
+  }
+
+  async mount(path: string): Promise<Fact<MountFacts>> {
+    return await this.fact(async () => requireMount(await this.#client.realpath(path), this.mounts), path);
   }
 
   async space(path: string): Promise<DiskFacts['space']> {

@@ -154,7 +154,7 @@ async function replay(
     replay: values,
     compare: createComparison(calls),
     isOwnImage: (image) => remains.images.isOwn(image),
-    mask: (method, response) => mask(method, 'server', response),
+    mask: (method, response) => mask.message(method, 'server', response),
     pace,
     clock: context.clock,
     signal,

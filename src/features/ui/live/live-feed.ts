@@ -26,7 +26,7 @@ export function samplePause(costsMs: readonly number[], pauseMs: number): number
 
 /** Options of a LiveFeed. */
 export interface LiveFeedOptions {
-  readonly sampler: Pick<UiSampler, 'sample'>;
+  readonly sampler: Pick<UiSampler, 'sample' | 'watch'>;
   readonly clock: Clock;
   /** Shortest pause between two samples, in ms. */
   readonly pauseMs: number;
@@ -48,6 +48,9 @@ export class LiveFeed {
 
   constructor(options: LiveFeedOptions) {
     this.#options = options;
+    options.sampler.watch(() => {
+      this.#pushNodes();
+    });
   }
 
   /** Returns a recent sample, or takes one. Rejects with the reason of the run's signal. */
@@ -116,6 +119,18 @@ export class LiveFeed {
     } finally {
       if (this.#sampling === sampling) this.#sampling = undefined;
     }
+  }
+
+  /** Passes on the measurement of a node that has ended after the last sample. A sample that is being taken will have it. */
+  #pushNodes(): void {
+    const latest = this.#latest;
+    if (latest === undefined || this.#sampling !== undefined) return;
+    const change = {
+      nowMs: latest.nowMs,
+      nodes: JSON.stringify(latest.nodes),
+      pods: new Map<string, string>(),
+    };
+    for (const stream of this.#streams) stream.push(change);
   }
 
   #accept(snapshot: UiSnapshot): void {

@@ -1,5 +1,6 @@
 import {setMaxListeners} from 'node:events';
 import {createDeadline} from '../../../base/async/deadline.js';
+import {runInBackground} from '../../../base/async/background-work.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {KcriError, SystemError} from '../../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
@@ -10,6 +11,7 @@ import {valueOf} from '../../doctor/fact.js';
 import type {FileReader} from '../../doctor/readers/file-reader.js';
 import {openFileReader} from '../../doctor/readers/open-file-reader.js';
 import type {UiDisk, UiNode} from '../protocol.js';
+import {readNodeDisks} from './node-disks.js';
 
 /** What a gauge measures of a node. */
 export type NodeMeasurement = Omit<UiNode, 'key' | 'name' | 'failure'>;
@@ -32,36 +34,53 @@ interface CpuTicks {
 /** Measures a node by its files: processor, memory, pressure and file systems. */
 export class NodeGauge {
   readonly #services: RuntimeContext;
+  readonly #onMeasured: () => void;
   #cpu: CpuTicks | undefined;
   #cpuPercent: number | undefined;
   #latest: NodeMeasurement = {};
-  #measuredAtMs = Number.NEGATIVE_INFINITY;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
+  #isRunning = false;
   #disks: readonly UiDisk[] = [];
   #disksAtMs = Number.NEGATIVE_INFINITY;
   #runtime: string | undefined;
 
-  constructor(services: RuntimeContext) {
+  /** `onMeasured` is called after each measurement. */
+  constructor(services: RuntimeContext, onMeasured: () => void) {
     this.#services = services;
+    this.#onMeasured = onMeasured;
   }
 
-  /** Returns what can be measured; never more often than the node can bear. Rejects with the reason of the run's signal. */
-  async measure(): Promise<NodeMeasurement> {
-    const {context, connections, signal} = this.#services;
+  /** The last measurement; empty before the first. */
+  get latest(): NodeMeasurement {
+    return this.#latest;
+  }
+
+  /** Begins a measurement, unless one is running, or the last one is newer than the node can bear. */
+  start(): void {
+    const {context, connections} = this.#services;
     const nowMs = context.clock.monotonic();
     const pauseMs = connections.remote === undefined ? 0 : REMOTE_PAUSE_MS;
-    if (nowMs - this.#measuredAtMs < pauseMs) return this.#latest;
-    this.#measuredAtMs = nowMs;
+    if (this.#isRunning || nowMs - this.#startedAtMs < pauseMs) return;
+    this.#isRunning = true;
+    this.#startedAtMs = nowMs;
+    runInBackground('measurement of a node', this.#measure());
+  }
+
+  async #measure(): Promise<void> {
+    const {context, signal} = this.#services;
     using deadline = createDeadline(context.clock, TIMEOUT_MS, () => new SystemError('no answer in time'));
     using either = anySignal(signal, deadline.signal);
     setMaxListeners(0, either.signal);
     try {
-      this.#latest = await this.#read(await openFileReader(this.#services, either.signal), either.signal);
+      const files = await openFileReader(this.#services, either.signal);
+      this.#latest = {...(await this.#read(files, either.signal)), measuredMs: context.clock.now()};
+      this.#onMeasured();
     } catch (error) {
-      signal.throwIfAborted();
       // The node itself is reported by its sample.
-      if (!(error instanceof KcriError)) throw error;
+      if (!signal.aborted && !(error instanceof KcriError)) throw error;
+    } finally {
+      this.#isRunning = false;
     }
-    return this.#latest;
   }
 
   async #read(files: FileReader, signal: AbortSignal): Promise<NodeMeasurement> {
@@ -107,23 +126,15 @@ export class NodeGauge {
     return this.#runtime;
   }
 
-  /** Reads the file systems that pods need: of several directories in one, the first. */
+  /** Reads the file systems that pods need. */
   async #readDisks(files: FileReader, signal: AbortSignal): Promise<readonly UiDisk[]> {
     const {context, settings} = this.#services;
     const nowMs = context.clock.monotonic();
     if (nowMs - this.#disksAtMs < DISK_PAUSE_MS) return this.#disks;
     this.#disksAtMs = nowMs;
     const images = await this.#imagePaths(signal);
-    const paths = [...new Set(['/', KUBELET_ROOT_DIR, settings.rootDir, ...images])];
-    const spaces = await Promise.all(paths.map(async (path) => valueOf(await files.space(path))));
-    const disks = spaces.flatMap((space, index): readonly UiDisk[] => {
-      if (space === undefined) return [];
-      const {bytes, availableBytes} = space;
-      return [{name: escapeToLine(paths[index] ?? ''), usedBytes: bytes - availableBytes, totalBytes: bytes}];
-    });
-    const isFirst = ({usedBytes, totalBytes}: UiDisk, index: number): boolean =>
-      disks.findIndex((other) => other.totalBytes === totalBytes && other.usedBytes === usedBytes) === index;
-    this.#disks = disks.filter(isFirst);
+    const paths = ['/', KUBELET_ROOT_DIR, settings.rootDir, ...images];
+    this.#disks = await readNodeDisks(files, paths);
     return this.#disks;
   }
 

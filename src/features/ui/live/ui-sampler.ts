@@ -15,7 +15,7 @@ import {
 import {podKeyOf, type TopGroup, type TopItem} from '../../top/model/top-item.js';
 import {shortCause} from '../../why/short-cause.js';
 import type {UiHistory, UiNode, UiPod} from '../protocol.js';
-import {NodeGauge, type NodeMeasurement} from './node-gauge.js';
+import {NodeGauge} from './node-gauge.js';
 import {PodGroups} from './pod-groups.js';
 import {RowHistory} from './row-history.js';
 import {isFine, podTone, uiPod} from './ui-rows.js';
@@ -34,6 +34,7 @@ export interface UiTarget {
 /** All nodes and pods at one point in time. */
 export interface UiSnapshot {
   readonly nowMs: number;
+  /** The nodes with their last measurements, which may be newer than the pods. */
   readonly nodes: readonly UiNode[];
   /** Pods in JSON, by key. */
   readonly podTexts: ReadonlyMap<string, string>;
@@ -55,6 +56,7 @@ export class UiSampler {
   /** JSON of pods by their rows; of those that need no explanation, which depends on the time. */
   readonly #texts = new WeakMap<TopGroup, string>();
   readonly #hostname = hostname();
+  #onMeasured: () => void = () => undefined;
   /** Actions and gauges by the services with connections to a node. */
   readonly #actions = new WeakMap<CommandContext, TopActions>();
   readonly #gauges = new WeakMap<CommandContext, NodeGauge>();
@@ -66,6 +68,11 @@ export class UiSampler {
     this.#nodes = nodes;
   }
 
+  /** Sets what is called when a node was measured. */
+  watch(onMeasured: () => void): void {
+    this.#onMeasured = onMeasured;
+  }
+
   /** Recent usage of all rows. */
   get history(): Readonly<Record<string, UiHistory>> {
     return this.#history.rows;
@@ -73,15 +80,18 @@ export class UiSampler {
 
   /** Takes a sample. A node that fails has its last pods and an error. Rejects with the reason of the run's signal. */
   async sample(): Promise<UiSnapshot> {
+    this.#measureNodes();
     const {samples, failures, nowMs} = await this.#sampleNodes();
     const groups = this.#groups.compute(samples, (key) => this.#history.lastCpu(key));
-    const nodes = await this.#describeNodes(samples, failures);
-    this.#record(groups, nodes, nowMs);
+    const describe = (): UiSnapshot['nodes'] => this.#describeNodes(samples, failures);
+    this.#record(groups, describe(), nowMs);
     let targets: UiSnapshot['targets'] | undefined;
     const listTargets = (): UiSnapshot['targets'] => this.#targets(samples, groups);
     return {
       nowMs,
-      nodes,
+      get nodes() {
+        return describe();
+      },
       podTexts: this.#podTexts(samples, groups, nowMs),
       // Most samples answer no request.
       get targets() {
@@ -112,30 +122,35 @@ export class UiSampler {
     return node ?? this.#nodes.remoteName ?? this.#hostname;
   }
 
-  async #describeNodes(
-    samples: readonly NodeSample[],
-    failures: readonly NodeFailure[],
-  ): Promise<readonly UiNode[]> {
-    return await Promise.all(
-      this.#nodes.names.map(async (node): Promise<UiNode> => {
-        const name = this.#nameOf(node);
-        const sample = samples.find((each) => each.node === node);
-        const failure = failures.find((each) => each.node === node);
-        const measured = sample === undefined || sample.isStale ? {} : await this.#measure(sample.services);
-        return {
-          key: nodeKey(name),
-          name: escapeToLine(name),
-          ...(failure !== undefined && {failure: escapeToLine(failureText(failure))}),
-          ...measured,
-        };
-      }),
-    );
+  #describeNodes(samples: readonly NodeSample[], failures: readonly NodeFailure[]): readonly UiNode[] {
+    return this.#nodes.names.map((node) => {
+      const name = this.#nameOf(node);
+      const sample = samples.find((each) => each.node === node);
+      const failure = failures.find((each) => each.node === node);
+      return {
+        key: nodeKey(name),
+        name: escapeToLine(name),
+        ...(failure !== undefined && {failure: escapeToLine(failureText(failure))}),
+        ...(sample !== undefined && this.#gaugeOf(sample).latest),
+      };
+    });
   }
 
-  async #measure(services: CommandContext): Promise<NodeMeasurement> {
-    const gauge = this.#gauges.get(services) ?? new NodeGauge(services);
+  /** Begins to measure the nodes that answer: a slow one delays no sample. */
+  #measureNodes(): void {
+    for (const sample of this.#samples) if (!sample.isStale) this.#gaugeOf(sample).start();
+  }
+
+  /** Returns the gauge of a node. A new one begins to measure. */
+  #gaugeOf({services}: NodeSample): NodeGauge {
+    const known = this.#gauges.get(services);
+    if (known !== undefined) return known;
+    const gauge = new NodeGauge(services, () => {
+      this.#onMeasured();
+    });
     this.#gauges.set(services, gauge);
-    return await gauge.measure();
+    gauge.start();
+    return gauge;
   }
 
   #record(groups: readonly TopGroup[], nodes: readonly UiNode[], nowMs: number): void {

@@ -32,6 +32,25 @@ test('files on a network file system are not read, through symbolic links either
   expect(reader.mounts).toMatchObject({value: [{isReadOnly: false}, {isReadOnly: true, fileSystem: 'nfs4'}]});
 });
 
+test('a path is on the mount that its links lead to', async () => {
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'data/kubelet'), {recursive: true});
+  await symlink('data/kubelet', join(directory, 'link'));
+  const mounts = join(directory, 'mountinfo');
+  await writeFile(
+    mounts,
+    `1 0 8:1 / / rw - ext4 /dev/vda rw\n2 1 8:2 / ${directory}/data rw - ext4 /dev/vdb rw\n`,
+  );
+  const reader = await open(mounts);
+  expect(await reader.mount(join(directory, 'link'))).toMatchObject({
+    value: {device: '8:2', source: '/dev/vdb'},
+  });
+  expect(await reader.mount(directory)).toMatchObject({value: {device: '8:1'}});
+  expect(await (await open(join(directory, 'missing'))).mount('/')).toMatchObject({
+    error: '/: it is on no known mount',
+  });
+});
+
 test('a FIFO and what is missing are reasons, not waits', async () => {
   const directory = await temporaryDirectory();
   const fifo = join(directory, 'fifo');

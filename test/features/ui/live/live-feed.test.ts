@@ -15,6 +15,7 @@ function aSnapshot(nowMs: number, pods: Record<string, string> = {}): UiSnapshot
 }
 
 function started() {
+  let measured = (): void => undefined;
   const clock = new FakeClock();
   const stop = new AbortController();
   onTestFinished(() => {
@@ -22,7 +23,12 @@ function started() {
   });
   let count = 0;
   const feed = new LiveFeed({
-    sampler: {sample: async () => await Promise.resolve(aSnapshot(count, {a: String(count++)}))},
+    sampler: {
+      sample: async () => await Promise.resolve(aSnapshot(count, {a: String(count++)})),
+      watch: (onMeasured) => {
+        measured = onMeasured;
+      },
+    },
     clock,
     pauseMs: 2000,
     signal: stop.signal,
@@ -34,7 +40,7 @@ function started() {
     const seen: string[] = [];
     const reading = feed.open(async ({podTexts}, stream) => {
       seen.push(`first ${podTexts.get('a') ?? ''}`);
-      for (;;) seen.push((await stream.next(end.signal)).pods.get('a') ?? '');
+      for (;;) seen.push((await stream.next(end.signal)).pods.get('a') ?? 'only nodes');
     });
     return {
       seen,
@@ -44,7 +50,16 @@ function started() {
       },
     };
   };
-  return {clock, feed, open, samples: () => count, stop};
+  return {
+    clock,
+    feed,
+    open,
+    samples: () => count,
+    stop,
+    measured: (): void => {
+      measured();
+    },
+  };
 }
 
 test('nothing is sampled while no stream is open', async () => {
@@ -86,6 +101,17 @@ test('a stream that opens as the last one closes is sampled', async () => {
   clock.elapse(2000);
   await until(() => second.seen.length > 1);
   await second.close();
+  await until(() => clock.sleeping === 0);
+});
+
+test('the measurement of a slow node is passed on when it ends, without a sample', async () => {
+  const {clock, open, samples, measured} = started();
+  const stream = open();
+  await until(() => stream.seen.length === 1 && clock.sleeping === 1);
+  measured();
+  await until(() => stream.seen.length === 2);
+  expect([stream.seen, samples()]).toEqual([['first 0', 'only nodes'], 1]);
+  await stream.close();
   await until(() => clock.sleeping === 0);
 });
 
