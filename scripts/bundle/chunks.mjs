@@ -26,6 +26,12 @@ const SHARED_FILES = {
     ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
     'src/operations/logs/log-read-strategy.ts',
   ],
+  'session.cjs': [
+    'src/features/sessions/run-session.ts',
+    'src/operations/exec/start-exec-session.ts',
+    'src/operations/exec/exec-probe.ts',
+    'src/containerd/connect-containerd.ts',
+  ],
 };
 
 /** A package that is installed anyway, since the library needs it too. */

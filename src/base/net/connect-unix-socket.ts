@@ -1,8 +1,9 @@
 import {getBun} from '../bun.js';
 import {BunSocket} from './bun-socket.js';
 import {NodeSocket} from './node-socket.js';
-import {getPipeBinding} from './pipe-binding.js';
+
 import {PipeSocket} from './pipe-socket.js';
+import {getSocketBinding} from './socket-binding.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 
 /**
@@ -12,6 +13,6 @@ import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 export function connectUnixSocket(path: string, handlers: SocketHandlers): UnixSocket {
   const bun = getBun();
   if (bun !== undefined) return new BunSocket(bun, path, handlers);
-  const binding = getPipeBinding();
+  const binding = getSocketBinding();
   return binding === undefined ? new NodeSocket(path, handlers) : new PipeSocket(binding, path, handlers);
 }

@@ -1,11 +1,10 @@
 import {BufferedSocket} from './buffered-socket.js';
-import type {Pipe, PipeBinding} from './pipe-binding.js';
+import {END_OF_FILE, type PipeHandle, type SocketBinding} from './socket-binding.js';
+import {socketError} from './socket-error.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 
 /** Size of the read buffer. */
 const READ_BYTES = 64 * 1024;
-/** libuv's number for the end of a stream. */
-const END_OF_FILE = -4095;
 /** Longest path of a socket in bytes (unix(7)). */
 const LONGEST_PATH = 107;
 /** Number of EINVAL. */
@@ -13,15 +12,15 @@ const INVALID_ARGUMENT = -22;
 
 /** A Unix socket without node:net, with the same errors. */
 export class PipeSocket extends BufferedSocket implements UnixSocket {
-  readonly #binding: PipeBinding;
+  readonly #binding: SocketBinding;
   readonly #handlers: SocketHandlers;
-  readonly #pipe: Pipe;
+  readonly #pipe: PipeHandle;
   /** One read buffer is reused: allocating one per read costs more than copying the bytes that are retained. */
   readonly #input = Buffer.allocUnsafeSlow(READ_BYTES);
   #isConnected = false;
   #reads = true;
 
-  constructor(binding: PipeBinding, path: string, handlers: SocketHandlers) {
+  constructor(binding: SocketBinding, path: string, handlers: SocketHandlers) {
     super(() => {
       handlers.onDrain();
     });
@@ -31,12 +30,13 @@ export class PipeSocket extends BufferedSocket implements UnixSocket {
     this.#pipe.useUserBuffer(this.#input);
     this.#pipe.onread = () => {
       this.#onRead(binding.lastRead());
+      return undefined;
     };
     this.#connect(path);
   }
 
   #connect(path: string): void {
-    const request = this.#binding.connectRequest();
+    const request = this.#binding.pipeConnectRequest();
     request.oncomplete = (status) => {
       if (status < 0) this.#lose('connect', status, path);
       else this.#onConnect();
@@ -84,7 +84,7 @@ export class PipeSocket extends BufferedSocket implements UnixSocket {
   #lose(syscall: string, status: number, path?: string): void {
     if (this.isClosed) return;
     this.destroy();
-    this.#handlers.onLost(status === END_OF_FILE ? undefined : systemError(syscall, status, path));
+    this.#handlers.onLost(status === END_OF_FILE ? undefined : socketError(syscall, status, {address: path}));
   }
 
   stopReading(): void {
@@ -110,11 +110,4 @@ export class PipeSocket extends BufferedSocket implements UnixSocket {
     this.close();
     this.#pipe.close();
   }
-}
-
-/** Returns the error that node:net reports for a failed system call. */
-function systemError(syscall: string, status: number, path?: string): Error {
-  const code = process.getBuiltinModule('node:util').getSystemErrorName(status);
-  const message = [syscall, code, ...(path === undefined ? [] : [path])].join(' ');
-  return Object.assign(new Error(message), {errno: status, code, syscall, address: path});
 }

@@ -1,11 +1,8 @@
-import type {Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../../cri/endpoint.js';
 import {processCalledAs, SCRIPT, type CalledAs} from './called-as.js';
+import {openStandardInput, type InputStream} from './standard-input.js';
 import {openStandardOutput, type OutputStream} from './standard-output.js';
-
-/** Standard input of a command. */
-export type InputStream = Readable & {readonly isTTY?: boolean};
 
 /** Addresses of the API of a kubelet on this machine, and client certificates that it may accept. */
 export interface LocalKubelet {
@@ -53,13 +50,14 @@ export function createProcessContext(
   signal: AbortSignal = new AbortController().signal,
   program = SCRIPT,
 ): CliContext {
+  let stdin: InputStream | undefined;
   let stdout: OutputStream | undefined;
   let stderr: OutputStream | undefined;
   return {
     env: process.env,
-    // Node.js opens a standard stream on first access, and most commands read no input.
+    // Most commands read no input.
     get stdin() {
-      return process.stdin;
+      return (stdin ??= openStandardInput());
     },
     get stdout() {
       return (stdout ??= openStandardOutput(1));

@@ -1,19 +1,33 @@
-import {fstatSync} from 'node:fs';
-import {Socket} from 'node:net';
-import type {InputStream} from '../process/context.js';
-
-/** Reports whether standard input is a regular file. */
-export function isFileInput(stdin: InputStream): boolean {
-  return stdin === process.stdin && fstatSync(0).isFile();
-}
+import type {Writable} from 'node:stream';
+import type {InputStream} from '../process/standard-input.js';
 
 /** Stops reading standard input once the signal is aborted, so that it does not hold the process open. */
 export function stopReadingOnAbort(stdin: InputStream, until: AbortSignal): void {
   until.addEventListener('abort', () => {
     stdin.unpipe();
     stdin.pause();
-    if (stdin instanceof Socket) stdin.unref();
+    stdin.unref?.();
   });
+}
+
+/**
+ * Writes all input into a stream, and ends it at the end of the input, until the signal is aborted. `pipe` would open the
+ * standard outputs to compare them with the target, which loads node:net.
+ */
+export function forwardStream(input: InputStream, target: Writable, until: AbortSignal): void {
+  const onData = (chunk: Buffer): void => {
+    if (!target.write(chunk)) input.pause();
+  };
+  const onDrain = (): void => void input.resume();
+  const onEnd = (): void => void target.end();
+  const stop = (): void => {
+    input.off('data', onData).off('end', onEnd);
+    target.off('drain', onDrain);
+  };
+  target.on('drain', onDrain).once('close', stop);
+  until.addEventListener('abort', stop, {once: true});
+  if (input.readableEnded) onEnd();
+  else input.on('data', onData).once('end', onEnd).resume();
 }
 
 /** Standard input that is a terminal. `fd` is missing if it is not the terminal of a system. */

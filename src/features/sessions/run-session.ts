@@ -8,7 +8,7 @@ import type {OutputStream} from '../../cli/process/standard-output.js';
 import {DetachFilter} from './detach-filter.js';
 import {pipeFile} from '../../cli/terminal/pipe-file.js';
 import type {RawMode} from '../../cli/terminal/raw-mode.js';
-import {isFileInput, isTerminalInput, stopReadingOnAbort} from '../../cli/terminal/terminal-input.js';
+import {forwardStream, isTerminalInput, stopReadingOnAbort} from '../../cli/terminal/terminal-input.js';
 
 /** File descriptor of standard input. */
 const STDIN = 0;
@@ -49,7 +49,7 @@ export async function runSession(
   try {
     return await Promise.race([
       remoteResult(session, options, rawMode),
-      forwardInput(session.stdin, {...options, stdin: terminal.stdin}, ended.signal),
+      forwardInput(session.stdin, terminal, {...options, until: ended.signal}),
       whenAborted(options.outputClosed, ended.signal).then(() => ({kind: 'unread'}) as const),
       whenAborted(options.signal, ended.signal).then(() => {
         throw options.signal.reason;
@@ -65,10 +65,12 @@ export async function runSession(
 /** Switches the local terminal to raw mode if it is the input of a remote one. */
 async function enterRawMode(
   {stdin: target}: RemoteSession,
-  {stdin}: Pick<CliContext, 'stdin'>,
+  terminal: Pick<CliContext, 'stdin'>,
   {tty}: RunSessionOptions,
 ): Promise<RawMode | undefined> {
-  if (!tty || target === undefined || !isTerminalInput(stdin)) return undefined;
+  if (!tty || target === undefined) return undefined;
+  const {stdin} = terminal;
+  if (!isTerminalInput(stdin)) return undefined;
   const {RawMode} = await import('../../cli/terminal/raw-mode.js');
   return new RawMode(stdin);
 }
@@ -97,7 +99,7 @@ async function remoteResult(
   return await session.result;
 }
 
-type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;
+type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & {readonly until: AbortSignal};
 
 /**
  * Forwards standard input. Resolves only when the detach keys are typed; rejects with SystemError if the input cannot
@@ -105,15 +107,16 @@ type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliCont
  */
 async function forwardInput(
   target: Writable | undefined,
-  {stdin, tty, detachKeys}: InputOptions,
-  until: AbortSignal,
+  terminal: Pick<CliContext, 'stdin'>,
+  {tty, detachKeys, until}: InputOptions,
 ): Promise<SessionEnd> {
   return await new Promise<SessionEnd>((resolve, reject) => {
     if (target === undefined) return;
+    const {stdin} = terminal;
     const fail = (cause: unknown): void => {
       reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
     };
-    if (isFileInput(stdin)) {
+    if (stdin.isFile === true) {
       pipeFile(STDIN, target, until).catch(fail);
       return;
     }
@@ -123,7 +126,7 @@ async function forwardInput(
       resolve({kind: 'detached'});
     };
     if (tty && detachKeys.length > 0) stdin.pipe(new DetachFilter(detachKeys, detach)).pipe(target);
-    else stdin.pipe(target);
+    else forwardStream(stdin, target, until);
   });
 }
 

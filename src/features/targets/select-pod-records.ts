@@ -6,7 +6,7 @@ import {isHttpUrl} from '../../base/is-http-url.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import {findRecordsByName, findRecordsOfManifest, type PodRecord, type PodRef} from '../../kubelet/index.js';
 import type {FetchManifestText} from '../../operations/manifests/read-manifests.js';
-import type {InputStream} from '../../cli/process/context.js';
+import type {InputStream} from '../../cli/process/standard-input.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {findClosestMatch} from '../../base/closest-match.js';
 

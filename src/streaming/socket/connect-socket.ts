@@ -1,5 +1,6 @@
 import {once} from 'node:events';
-import {isIP, type Socket, type SocketConnectOpts} from 'node:net';
+import {isIP, type Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import type {ConnectionOptions} from 'node:tls';
 import {anySignal} from '../../base/async/any-signal.js';
 import {messageOf} from '../../base/errors.js';
@@ -7,10 +8,12 @@ import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
+import {getSocketBinding} from '../../base/net/socket-binding.js';
 import type {StreamingAddress} from '../session/streaming-address.js';
 import {StreamingError} from '../session/errors.js';
-import {WriteTolerantSocket} from './write-tolerant-socket.js';
 import {exchangeHeads} from './http-exchange.js';
+import type {ReusingSocket} from './read-state.js';
+import {connectTcp} from './tcp-socket.js';
 import {describeTlsFailure} from './tls-errors.js';
 import type {DialOptions, TlsOptions} from '../session/session.js';
 import {findProxyVariable} from '../../base/net/proxy-variable.js';
@@ -18,15 +21,33 @@ import {findProxyVariable} from '../../base/net/proxy-variable.js';
 /** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
 const DIAL_TIMEOUT_MS = 30_000;
 
+/** Where a direct connection leads: an address, or a local socket. */
+type Target = {readonly host: string; readonly port: number} | {readonly path: string};
+
+/** Opens a direct connection. Rejects with the error of the socket, or with the signal's reason. */
+type OpenDirectly<S extends Duplex> = (target: Target, signal: AbortSignal) => Promise<S>;
+
 /**
- * Connects a socket to a streaming server, through a proxy and TLS if required. Attaches no listeners. `createSocket`
- * creates the socket for a direct connection. Rejects with StreamingError, or with the signal's reason.
+ * Connects a socket of node:net to a streaming server, through a proxy and TLS if required. Attaches no listeners. Rejects
+ * with StreamingError, or with the signal's reason.
  */
-export async function connectSocket(
+export async function connectSocket(address: StreamingAddress, options: DialOptions): Promise<Socket> {
+  return await connectWith(openTolerantly, address, options);
+}
+
+/** Connects like connectSocket. A direct connection without TLS reuses its read buffers. */
+export async function connectReusingSocket(
   address: StreamingAddress,
   options: DialOptions,
-  createSocket: () => Socket = () => new WriteTolerantSocket(),
-): Promise<Socket> {
+): Promise<ReusingSocket | Socket> {
+  return await connectWith<ReusingSocket>(openReusing, address, options);
+}
+
+async function connectWith<S extends Duplex>(
+  open: OpenDirectly<S>,
+  address: StreamingAddress,
+  options: DialOptions,
+): Promise<S | Socket> {
   using limit = createDeadline(
     options.clock,
     DIAL_TIMEOUT_MS,
@@ -35,7 +56,7 @@ export async function connectSocket(
   using either = anySignal(options.signal, limit.signal);
   const {signal} = either;
   try {
-    return await dial(address, {...options, signal}, createSocket);
+    return await dial(address, {...options, signal}, open);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof StreamingError
@@ -46,35 +67,44 @@ export async function connectSocket(
   }
 }
 
-async function dial(
+async function dial<S extends Duplex>(
   address: StreamingAddress,
   options: DialOptions,
-  createSocket: () => Socket,
-): Promise<Socket> {
+  open: OpenDirectly<S>,
+): Promise<S | Socket> {
   const forwarded = await options.forward?.(address);
   const proxy = forwarded === undefined ? proxyFromEnvironment(address, options.env) : undefined;
   // As in client-go, a missing file is an error even without TLS.
   const files = await readTlsFiles(options.tls);
-  const settings = address.secure ? tlsSettings(address.host, options.tls, files) : undefined;
-  const socket =
-    proxy === undefined
-      ? await connectDirectly(
-          settings === undefined ? createSocket() : new WriteTolerantSocket(),
-          forwarded === undefined
-            ? {host: address.host, port: address.port, noDelay: true}
-            : {path: forwarded},
-          options.signal,
-        )
-      : await tunnel(address, proxy, options.signal);
-  return settings === undefined ? socket : await connectTls(socket, address, settings, options);
+  const {host, port} = address;
+  const target = forwarded === undefined ? {host, port} : {path: forwarded};
+  const {signal} = options;
+  if (!address.secure)
+    return await (proxy === undefined ? open(target, signal) : tunnel(address, proxy, signal));
+  const socket = await (proxy === undefined
+    ? openTolerantly(target, signal)
+    : tunnel(address, proxy, signal));
+  return await connectTls(socket, address, tlsSettings(host, options.tls, files), options);
 }
 
-async function connectDirectly(
-  socket: Socket,
-  target: SocketConnectOpts,
-  signal: AbortSignal,
-): Promise<Socket> {
-  socket.connect(target);
+async function openTolerantly(target: Target, signal: AbortSignal): Promise<Socket> {
+  const {WriteTolerantSocket} = await import('./write-tolerant-socket.js');
+  return await openSocket(new WriteTolerantSocket(), target, signal);
+}
+
+/** Without node:net where possible, which takes longer to load than a session to open. It looks up the names of hosts. */
+async function openReusing(target: Target, signal: AbortSignal): Promise<ReusingSocket> {
+  const binding = 'host' in target && IP_ADDRESS.test(target.host) ? getSocketBinding() : undefined;
+  if (binding !== undefined && 'host' in target) return await connectTcp(binding, target, signal);
+  const {BufferReusingSocket} = await import('./buffer-reusing-socket.js');
+  return await openSocket(new BufferReusingSocket(), target, signal);
+}
+
+/** An IP address, of the hosts in URLs: one that ends with a number is an IPv4 address, or the URL is invalid. */
+const IP_ADDRESS = /:|\.\d+$/;
+
+async function openSocket<S extends Socket>(socket: S, target: Target, signal: AbortSignal): Promise<S> {
+  socket.connect('path' in target ? target : {...target, noDelay: true});
   return await untilEvent(socket, 'connect', signal);
 }
 
@@ -95,15 +125,15 @@ async function tunnel(address: StreamingAddress, proxy: URL, signal: AbortSignal
   const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const authorization = `Basic ${Buffer.from(login).toString('base64')}`;
   const headers = {Host: target, ...(login !== ':' && {'Proxy-Authorization': authorization})};
-  const socket = new WriteTolerantSocket();
+  let socket: Socket | undefined;
   try {
     const host = proxy.hostname.replace(/^\[(.*)\]$/, '$1');
-    await connectDirectly(socket, {host, port: proxy.port === '' ? 80 : Number(proxy.port)}, signal);
+    socket = await openTolerantly({host, port: proxy.port === '' ? 80 : Number(proxy.port)}, signal);
     const {status} = await exchangeHeads(socket, {method: 'CONNECT', target, headers}, signal);
     if (status === 200) return socket;
     throw new StreamingError(`proxy ${proxy.host} refused the connection to ${target}: ${status}`);
   } catch (error) {
-    socket.on('error', () => undefined).destroy();
+    socket?.on('error', () => undefined).destroy();
     signal.throwIfAborted();
     throw error instanceof StreamingError
       ? error

@@ -1,4 +1,4 @@
-import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import {decodeResponseBody, parseResponseHead, type ResponseHead} from './http-response.js';
 
 /** HTTP/1.1 request without a body. Its parts must not contain line breaks. */
@@ -17,7 +17,7 @@ export interface HeadRequest {
  * beyond an empty script.
  */
 export async function exchangeHeads(
-  socket: Socket,
+  socket: Duplex,
   {method, target, headers}: HeadRequest,
   signal: AbortSignal,
 ): Promise<ResponseHead> {
@@ -32,7 +32,7 @@ export async function exchangeHeads(
 
 /** Reads the body after a head, at most about `maxBytes`, until its end, that of the connection, or the signal. */
 export async function readBody(
-  socket: Socket,
+  socket: Duplex,
   {headers}: ResponseHead,
   {maxBytes, signal}: {readonly maxBytes: number; readonly signal: AbortSignal},
 ): Promise<Buffer> {
@@ -59,7 +59,7 @@ interface Received<T> {
 
 /** Receives bytes until `find` returns a value for them, or the connection ends. Pauses the socket. */
 async function receive<T extends object | true>(
-  socket: Socket,
+  socket: Duplex,
   find: (bytes: Buffer) => T | undefined,
   signal: AbortSignal,
 ): Promise<Received<T>> {

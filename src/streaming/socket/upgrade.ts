@@ -1,15 +1,15 @@
 import type {IncomingMessage} from 'node:http';
-import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {type StreamingAddress} from '../session/streaming-address.js';
-import {connectSocket} from './connect-socket.js';
+import {connectReusingSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from '../session/errors.js';
-import {BufferReusingSocket} from './buffer-reusing-socket.js';
 import {exchangeHeads, readBody} from './http-exchange.js';
 import type {ResponseHead} from './http-response.js';
+import type {ReusingSocket} from './read-state.js';
 import {openingError} from './tls-errors.js';
 import type {DialOptions} from '../session/session.js';
 
@@ -18,9 +18,14 @@ const UPGRADE_TIMEOUT_MS = 30_000;
 /** Maximum number of characters to read of an error response. */
 const MAX_ERROR_CHARACTERS = 4096;
 
+/** Socket of a connection, which reuses its read buffers where that is possible. */
+export type UpgradableSocket = Duplex &
+  Pick<ReusingSocket, 'setNoDelay'> &
+  Partial<Pick<ReusingSocket, 'takeOver'>>;
+
 /** Socket after the protocol upgrade, and the server's response headers. */
 export interface UpgradedSocket {
-  readonly socket: Socket;
+  readonly socket: UpgradableSocket;
   readonly headers: ResponseHead['headers'];
 }
 
@@ -33,7 +38,7 @@ export async function upgrade(
   headers: Readonly<Record<string, string>>,
   options: DialOptions,
 ): Promise<UpgradedSocket> {
-  const socket = await connectSocket(address, options, () => new BufferReusingSocket());
+  const socket: UpgradableSocket = await connectReusingSocket(address, options);
   using limit = createUpgradeDeadline(address, options.clock);
   try {
     using either = anySignal(options.signal, limit.signal);
@@ -66,7 +71,7 @@ interface UpgradeRequest {
 
 /** Requests the upgrade, and returns the headers of the response. */
 async function upgradedHeaders(
-  socket: Socket,
+  socket: Duplex,
   {address, headers}: UpgradeRequest,
   {signal, tls}: DialOptions,
 ): Promise<ResponseHead['headers']> {

@@ -1,7 +1,6 @@
-import type {Socket} from 'node:net';
 import {StreamingError} from '../session/errors.js';
 import type {BufferPressureObserver, RetainBuffer} from '../socket/read-buffer-pool.js';
-import {BufferReusingSocket} from '../socket/buffer-reusing-socket.js';
+import type {UpgradableSocket} from '../socket/upgrade.js';
 import {
   dataHeader,
   FLAG_FIN,
@@ -26,7 +25,7 @@ const LAST_STREAM_ID = 0x7fffffff;
  * any stream lags: readers of different speeds need separate connections.
  */
 export class SpdyConnection implements FrameHandler, StreamTransport {
-  readonly #socket: Socket;
+  readonly #socket: UpgradableSocket;
   readonly #headers = new HeaderEncoder();
   readonly #reader = new FrameReader(this);
   readonly #streams = new Map<number, SpdyStream>();
@@ -42,7 +41,7 @@ export class SpdyConnection implements FrameHandler, StreamTransport {
   /** Resolves when the connection has ended, with the error unless it was closed regularly. */
   readonly closed: Promise<StreamingError | undefined>;
 
-  constructor(socket: Socket) {
+  constructor(socket: UpgradableSocket) {
     this.#socket = socket;
     this.#listen(socket);
     socket.on('error', (error) => {
@@ -115,8 +114,8 @@ export class SpdyConnection implements FrameHandler, StreamTransport {
     this.#socket.destroy();
   }
 
-  #listen(socket: Socket): void {
-    if (!(socket instanceof BufferReusingSocket)) {
+  #listen(socket: UpgradableSocket): void {
+    if (socket.takeOver === undefined) {
       socket.on('data', (chunk: Buffer) => {
         this.#read(chunk);
       });

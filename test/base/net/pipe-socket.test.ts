@@ -3,8 +3,8 @@ import {createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {NodeSocket} from '../../../src/base/net/node-socket.js';
-import {getPipeBinding} from '../../../src/base/net/pipe-binding.js';
 import {PipeSocket} from '../../../src/base/net/pipe-socket.js';
+import {getSocketBinding} from '../../../src/base/net/socket-binding.js';
 import type {SocketHandlers, UnixSocket} from '../../../src/base/net/unix-socket.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 import {until} from '../until.js';
@@ -13,7 +13,7 @@ import {until} from '../until.js';
 const KINDS = {
   'node:net': (path: string, handlers: SocketHandlers) => new NodeSocket(path, handlers),
   'the binding': (path: string, handlers: SocketHandlers) =>
-    new PipeSocket(getPipeBinding()!, path, handlers),
+    new PipeSocket(getSocketBinding()!, path, handlers),
 };
 
 /** Events of a socket in order; consecutive reads are one. */
@@ -242,6 +242,6 @@ describe('the binding is not used', () => {
       vi.restoreAllMocks();
       vi.unstubAllEnvs();
     });
-    expect(getPipeBinding()).toBeUndefined();
+    expect(getSocketBinding()).toBeUndefined();
   });
 });
