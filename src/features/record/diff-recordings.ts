@@ -19,6 +19,8 @@ export async function diffRecordings(
       report.warn(
         `${counted(incomplete, 'call')} of "${paths[index] ?? ''}" cannot be compared: not recorded in full`,
       );
+  if (a.calls.length + b.calls.length === 0)
+    report.info('kcri: note: neither recording has calls that change something: nothing was compared');
   const differences = compareRuns(a.calls, b.calls);
   if (form.kind === 'table') out.printText(differences.map(differenceText).join(''));
   else out.printData(await formatSorted(form, {differences: differences.map(differenceJson)}));

@@ -49,9 +49,11 @@ export async function runRecord(services: CommandServices, options: RecordOption
     } finally {
       sessions?.close();
     }
-  } finally {
-    await output.close();
+  } catch (error) {
+    await output.discard();
+    throw error;
   }
+  await output.close();
   await reportEnd(services, output, options);
   if (options.file === undefined) return;
   const {sessions, summary} = output;

@@ -38,7 +38,8 @@ export async function runTimeline(
     const {writeTimelines} = await import('./write-timelines.js');
     await writeTimelines(flags, found.timelines, found.medians);
   }
-  await printTimelines(services, found, {form, header: flags['no-headers'] !== true});
+  const recording = isRecordingPath(first) ? first : undefined;
+  await printTimelines(services, found, {form, header: flags['no-headers'] !== true, recording});
 }
 
 /** Reports whether a word is the path of a recording: pods are not called so. */
@@ -82,14 +83,22 @@ async function readPodTimelines(
 async function printTimelines(
   {out, report, context: {env}}: CommandContext,
   {timelines, medians}: Timelines,
-  {form, header}: {readonly form: Form; readonly header: boolean},
+  {
+    form,
+    header,
+    recording,
+  }: {readonly form: Form; readonly header: boolean; readonly recording: string | undefined},
 ): Promise<void> {
   if (form.kind !== 'table') {
     out.printData((await formatSorted(form, timelineJson(timelines, medians))).replace(/\n\n$/, '\n'));
     return;
   }
   if (timelines.length === 0) {
-    report.info('No resources found');
+    report.info(
+      recording === undefined
+        ? 'No resources found'
+        : `No pods found in "${recording}": it has no calls that create, start, stop or remove something`,
+    );
     return;
   }
   if (!out.stdout.isTerminal) {

@@ -41,7 +41,11 @@ export function callLine(
       ? {open: true}
       : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
     ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-    ...(end !== undefined && end.message !== '' && mask(method.name, 'server', {error: end.message})),
+    // Some servers send a message with a success, too.
+    ...(end !== undefined &&
+      end.message !== '' &&
+      end.code !== 'OK' &&
+      mask(method.name, 'server', {error: end.message})),
     ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
     ...metadataJson('metadata', call.metadata),
     ...content('request', {method, from: 'client', message: request, mask}),

@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -35,6 +36,8 @@ describe('record with a program', () => {
     expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([
       {method: 'Version', code: 'OK'},
     ]);
+    // Servers of grpc-js send a message with a success.
+    expect(await readFile(file, 'utf8')).not.toContain('"error"');
   });
 
   test('an interruption is passed on to it', async () => {
@@ -51,15 +54,29 @@ describe('record with a program', () => {
     expect((await running).exitCode).toBe(9);
   });
 
-  test('a program that does not exist is an error', async () => {
+  test('a program that does not exist is an error, and leaves no file in the way of the next try', async () => {
     await using runtime = await FakeRuntime.start();
-    const {stderr, exitCode} = await runKcri(['record', '--summary', '--', 'no-such-program'], {
+    const file = join(await temporaryDirectory(), 'calls.jsonl');
+    const {stderr, exitCode} = await runKcri(['record', `--file=${file}`, '--', 'no-such-program'], {
       endpoint: runtime.endpoint,
     });
-    expect({stderr, exitCode}).toEqual({
+    expect({stderr, exitCode, exists: existsSync(file)}).toEqual({
       exitCode: 1,
       stderr: 'kcri: starting "no-such-program": no such file or directory\n',
+      exists: false,
     });
+  });
+
+  test('a misspelled subcommand is not taken for a program, but a program after "--" is', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stderr} = await runKcri(['record', 'dif', 'a', 'b'], {endpoint: runtime.endpoint});
+    expect(stderr).toContain(
+      'kcri: unknown command "record dif"\nhint: did you mean "kcri record diff"? A program comes after "--"\n',
+    );
+    const {stderr: started} = await runKcri(['record', '--summary', '--', 'dif'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(started).toContain('starting "dif"');
   });
 
   test.each([
