@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {findClosestMatch} from '../base/closest-match.js';
 import {UsageError} from '../base/errors.js';
+import {withUserFileHints} from '../base/fs/files.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
@@ -61,7 +62,10 @@ export default class Record extends BaseCommand {
         hint: 'add --summary',
       });
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    await runRecord(this.services, {...recordOptions(flags, program), isSummary: summary, program, form});
+    const options = {...recordOptions(flags, program), isSummary: summary, program, form};
+    await withUserFileHints(async () => {
+      await runRecord(this.services, options);
+    });
   }
 
   /** Throws UsageError for a word that resembles a subcommand, without `--` before it. */

@@ -2,7 +2,7 @@ import type {CommandContext} from '../../cli/command/contexts.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
-import {readRecording} from '../../recording/lines/read-recording.js';
+import {readUndamaged} from '../../recording/lines/read-recording.js';
 import {PodReader} from '../pods/pod-reader.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {computeMedians} from './compute-timeline.js';
@@ -31,7 +31,7 @@ export async function runTimeline(
   if (words.includes('')) throw new EmptyValueError('the name of a pod or file');
   const [first = ''] = words;
   const found = isRecordingPath(first)
-    ? await readRecordingTimelines(words, flags)
+    ? await readRecordingTimelines(services, words, flags)
     : await readPodTimelines(services, words, flags);
   if (found === undefined) return;
   if ([flags.trace, flags.svg, flags.html].some((path) => path !== undefined)) {
@@ -48,6 +48,7 @@ function isRecordingPath(word: string): boolean {
 }
 
 async function readRecordingTimelines(
+  {report}: CommandContext,
   [path = '', ...others]: readonly string[],
   {from, manager, namespace, selector}: TimelineFlags,
 ): Promise<Timelines> {
@@ -57,7 +58,10 @@ async function readRecordingTimelines(
     });
   if ([from, manager, namespace, selector].some((value) => value !== undefined))
     throw new UsageError('--from and flags that select pods cannot be combined with a recording');
-  const timelines = await recordingTimelines(readRecording(path));
+  const warn = (text: string): void => {
+    report.warn(text);
+  };
+  const timelines = await recordingTimelines(readUndamaged(path, warn));
   return {timelines, medians: computeMedians(timelines)};
 }
 

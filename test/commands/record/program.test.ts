@@ -1,14 +1,15 @@
 import {existsSync} from 'node:fs';
-import {readFile, writeFile} from 'node:fs/promises';
+import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
+import {canonicalEndpoint, recorderLink, recorderTarget} from '../../../src/cri/endpoint.js';
 import {programWithEndpoint} from '../../../src/features/record/run-program.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {parseLines} from './recorder.js';
+import {parseLines, startRecorder} from './recorder.js';
 
 /** Calls a method of the runtime, with nothing but Node.js: the answer to an invalid path is a status, too. */
 const CLIENT = `
@@ -38,6 +39,28 @@ describe('record with a program', () => {
     ]);
     // Servers of grpc-js send a message with a success.
     expect(await readFile(file, 'utf8')).not.toContain('"error"');
+  });
+
+  test('pods that are created through a recorder are pods of its runtime', async () => {
+    await using runtime = await FakeRuntime.start();
+    const recorder = await startRecorder(runtime);
+    expect(await canonicalEndpoint(recorder.endpoint)).toBe(await canonicalEndpoint(runtime.endpoint));
+    const path = recorder.endpoint.replace('unix://', '');
+    await recorder.end();
+    expect(existsSync(recorderLink(path))).toBe(false);
+    expect(await canonicalEndpoint(recorder.endpoint)).toBe(recorder.endpoint);
+  });
+
+  test('a link of a recorder that has ended is not followed', async () => {
+    const path = join(await temporaryDirectory(), 'cri.sock');
+    await writeFile(path, '');
+    const {ino} = await stat(path);
+    const own = await canonicalEndpoint(path);
+    await symlink(recorderTarget(ino, '/run/runtime.sock'), recorderLink(path));
+    expect(await canonicalEndpoint(path)).toBe('unix:///run/runtime.sock');
+    await rm(recorderLink(path));
+    await symlink(recorderTarget(ino + 1, '/run/runtime.sock'), recorderLink(path));
+    expect(await canonicalEndpoint(path)).toBe(own);
   });
 
   test('an interruption is passed on to it', async () => {
