@@ -1,6 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import {findClosestMatch} from '../base/closest-match.js';
 import {UsageError} from '../base/errors.js';
+import {withUserFileHints} from '../base/fs/files.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
@@ -54,11 +56,23 @@ export default class Record extends BaseCommand {
     const {flags, argv} = await this.parse(Record);
     const {summary} = flags;
     const program = argv as string[];
+    this.#rejectMisspelling(program);
     if (!summary && (flags.output ?? flags.format ?? flags.template) !== undefined)
       throw new UsageError('--output formats a summary; calls are always recorded as JSON', {
         hint: 'add --summary',
       });
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    await runRecord(this.services, {...recordOptions(flags, program), isSummary: summary, program, form});
+    const options = {...recordOptions(flags, program), isSummary: summary, program, form};
+    await withUserFileHints(async () => {
+      await runRecord(this.services, options);
+    });
+  }
+
+  /** Throws UsageError for a word that resembles a subcommand, without `--` before it. */
+  #rejectMisspelling([word = '']: readonly string[]): void {
+    if (this.argv.includes('--') || findClosestMatch(word, ['diff']) === undefined) return;
+    throw new UsageError(`unknown command "record ${word}"`, {
+      hint: 'did you mean "kcri record diff"? A program comes after "--"',
+    });
   }
 }

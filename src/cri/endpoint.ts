@@ -26,12 +26,43 @@ export function socketPath(endpoint: string): string {
 
 /**
  * Returns the canonical form of an endpoint, by which two can be compared: `unix://` and the socket path with
- * symbolic links resolved as far as the path exists. Endpoints of remote and saved nodes are returned as they are. Throws
+ * symbolic links resolved as far as the path exists; that of the runtime for the socket of a recorder. Endpoints of remote and saved nodes are returned as they are. Throws
  * ConfigError as socketPath does.
  */
 export async function canonicalEndpoint(endpoint: string): Promise<string> {
   if (/^(ssh|archive):/.test(endpoint)) return endpoint;
+  const path = await canonicalPath(socketPath(endpoint));
+  return `unix://${(await recordedPath(path)) ?? path}`;
+}
+
+/** Returns the canonical form of an endpoint as canonicalEndpoint does, but leaves the socket of a recorder. */
+export async function connectedEndpoint(endpoint: string): Promise<string> {
   return `unix://${await canonicalPath(socketPath(endpoint))}`;
+}
+
+/** Returns the path of the link beside the socket of a recorder. */
+export function recorderLink(path: string): string {
+  return `${path}.kcri-recorded`;
+}
+
+/** Returns what the link leads to: the inode of the recorder's socket, which a later socket has not, and the runtime's path. */
+export function recorderTarget(inode: number, runtimePath: string): string {
+  return `${inode}:${runtimePath}`;
+}
+
+/** Returns the path of the runtime behind the socket of a recorder, if its owner has left the link; else undefined. */
+async function recordedPath(path: string): Promise<string | undefined> {
+  try {
+    const {lstat, readlink, stat} = await import('node:fs/promises');
+    const link = recorderLink(path);
+    const target = await readlink(link);
+    const [own, {uid}] = [await stat(path), await lstat(link)];
+    const prefix = recorderTarget(own.ino, '');
+    return own.uid === uid && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : undefined;
+  } catch (error) {
+    if (!isSystemCallError(error)) throw error;
+    return undefined;
+  }
 }
 
 async function canonicalPath(path: string): Promise<string> {

@@ -34,7 +34,7 @@ export interface RawWatchEvent {
 
 /** Options of {@link ApiClient}. */
 export interface ApiClientOptions {
-  readonly connection: HttpConnection;
+  readonly connection: Pick<HttpConnection, 'send'>;
   /** Limit of the rate of requests; none by default. */
   readonly limiter?: Pick<TokenBucket, 'take'>;
   readonly userAgent: string;

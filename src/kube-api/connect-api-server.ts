@@ -9,6 +9,7 @@ import {HttpConnection} from './http-connection.js';
 import type {RequestObserver} from './request-observer.js';
 import {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
 import {isSupportedProxy, parseKubeconfig, type ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
+import {traceConnection, type TraceApiRequest} from './traced-connection.js';
 import {hostPortOf} from './transport/open-socket.js';
 
 /** Options of {@link connectApiServer}. */
@@ -30,6 +31,8 @@ export interface ConnectApiServerOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Creates the observer of requests to a host, `name:port` as in the URL; none by default. */
   readonly observe?: ((host: string) => RequestObserver) | undefined;
+  /** Traces requests; by default they are not traced. */
+  readonly trace?: TraceApiRequest | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -62,6 +65,7 @@ export async function connectApiServer({
   userAgent,
   env = {},
   observe,
+  trace,
   clock,
   signal,
 }: ConnectApiServerOptions): Promise<ApiServer> {
@@ -70,7 +74,8 @@ export async function connectApiServer({
   const credentials = await openCredentials(access, {file, rotatedFile, isBootstrapping, clock});
   const connection = new HttpConnection(access.server, credentials, {proxy, clock});
   const observer = observe?.(access.server.host);
-  const common = {connection, userAgent, clock, ...(observer && {observer})};
+  const traced = trace === undefined ? connection : traceConnection(connection, access.server, trace);
+  const common = {connection: traced, userAgent, clock, ...(observer && {observer})};
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
     return new ApiClient({...common, ...(perSecond > 0 && {limiter})});

@@ -60,7 +60,7 @@ export {NodeAddresses, type NodeAddressFacts} from './node/node-addresses.js';
 export {KUBELET_CONTAINER_LOGS_DIR, resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
 export {parseMemory, parsePressure, readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observation/observe-cri-calls.js';
-export type {PodTracer} from './contract/observation/pod-tracer.js';
+export type {KubeletTracer} from './contract/observation/kubelet-tracer.js';
 export type {PodEvent} from './contract/pod-event.js';
 export {createApiObjects, currentObjects, type ApiObjects} from './contract/api-objects.js';
 export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';

@@ -210,6 +210,22 @@ test('a recording shows the calls of each pod', async () => {
   ]);
 });
 
+test('the exit of a container in a recording is that of its status', async () => {
+  const container = {request: {containerId: 'c1'}};
+  const created = {podSandboxId: 's1', config: {metadata: {name: 'main'}}};
+  const file = await aRecording([
+    ['RunPodSandbox', 0, 900, {request: {config: {metadata: METADATA}}, response: {podSandboxId: 's1'}}],
+    ['CreateContainer', 1000, 100, {request: created, response: {containerId: 'c1'}}],
+    ['StartContainer', 2000, 100, container],
+    [
+      ...(['ContainerStatus', 8000, 5] as const),
+      {...container, response: {status: {id: 'c1', state: 'CONTAINER_EXITED', finishedAt: '5100000000'}}},
+    ],
+  ]);
+  const {stdout} = await runKcri(['timeline', file]);
+  expect(stdout).toMatch(/running +main +1970-01-01T00:00:02\.100Z +3\.0s /);
+});
+
 test.each([
   [['./a.jsonl', './b.jsonl'], 'only one recording can be shown'],
   [['./a.jsonl', '-n', 'team'], 'cannot be combined with a recording'],

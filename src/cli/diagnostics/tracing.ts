@@ -13,7 +13,7 @@ import {
 import {systemClock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import type {Diagnostic, DiagnosedCommand} from './diagnostic.js';
-import {createSpanObserver, endSpan, reportingExporter} from './spans.js';
+import {CALL_SCOPE, createSpanObserver, endSpan, reportingExporter} from './spans.js';
 
 /** Options of a trace. */
 export interface TracingOptions {
@@ -54,8 +54,9 @@ export function startTrace(
       'process.pid': process.pid,
     }),
   });
-  const tracer = provider.getTracer('kcri');
-  const root = tracer.startSpan(command.name, {attributes: {command: command.name}}, ROOT_CONTEXT);
+  const root = provider
+    .getTracer('kcri')
+    .startSpan(command.name, {attributes: {command: command.name}}, ROOT_CONTEXT);
   const finish = async (error: unknown): Promise<void> => {
     endSpan(root, error, command.mask);
     const sent = provider.shutdown().then(
@@ -66,7 +67,8 @@ export function startTrace(
     if (problem !== undefined) command.warn(`cannot send the trace to ${endpoint}: ${summarize(problem)}`);
   };
   const context = trace.setSpan(ROOT_CONTEXT, root);
-  return {observer: createSpanObserver(tracer, () => context, command.mask), finish};
+  const calls = provider.getTracer(CALL_SCOPE);
+  return {observer: createSpanObserver(calls, () => context, command.mask), finish};
 }
 
 /** Returns an error of the exporter, which may contain text of the collector, as a short line. */

@@ -9,6 +9,7 @@ import {
   type LiveConfig,
   type NodeAndRuntime,
   type KubeletMetricsRegistry,
+  type KubeletTracer,
   type ServerAccess,
   type ServerOptions,
 } from '../../kubelet/index.js';
@@ -26,6 +27,7 @@ export interface ServerDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletMetricsRegistry;
+  readonly tracer: KubeletTracer | undefined;
   readonly program: NonNullable<ServerOptions['program']>;
 }
 
@@ -42,6 +44,7 @@ export function createServerOptions(
     clock,
     logger,
     metrics,
+    tracer,
     program,
   }: ServerDependencies,
 ): ServerOptions {
@@ -55,6 +58,7 @@ export function createServerOptions(
     clock,
     logger,
     metrics,
+    tracer,
     main: enableServer ? {address, port} : undefined,
     readOnly: readOnlyPort === 0 ? undefined : {address, port: readOnlyPort},
     health: healthzPort === 0 ? undefined : {address: healthzBindAddress, port: healthzPort},

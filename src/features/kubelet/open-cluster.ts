@@ -28,6 +28,7 @@ export interface OpenApiServerOptions {
   readonly context: Pick<CliContext, 'clock' | 'env' | 'signal'>;
   /** Creates the observer of requests to a host; none by default. */
   readonly observe?: ConnectApiServerOptions['observe'];
+  readonly trace?: ConnectApiServerOptions['trace'];
 }
 
 /**
@@ -85,6 +86,7 @@ export async function openNodeApi(options: OpenNodeApiOptions): Promise<NodeApi 
     await cluster.connectApiServer({
       ...{kubeconfig: file, ...rotation, ...connectOptions(config, context)},
       observe: options.observe,
+      trace: options.trace,
     });
   const preparation = bootstrap !== undefined && {
     ...{kubeconfig, bootstrapKubeconfig: bootstrap, store, connect},

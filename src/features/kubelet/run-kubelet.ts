@@ -87,9 +87,10 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     await prepareProcess(config.values, context, log);
     using _optimization = limitOptimization();
     const connections = new ConnectionMetrics(context.clock);
-    const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};
-    using api = await openNodeApi(observed);
     await using tracing = await startTracing(options, log);
+    const {observe} = connections.restClient;
+    const observed = {...options, config: live.values, logger: log, observe, trace: tracing?.traceApiRequest};
+    using api = await openNodeApi(observed);
     const {connection, describe} = await options.open([
       connections.operations.observer,
       ...(tracing?.observers ?? []),
@@ -118,7 +119,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
           const servers = createServerOptions(live, {
             ...{connection, node, logger: log, certDir, policyFile, reviews},
             issued: joined?.servingCertificate,
-            metrics,
+            ...{metrics, tracer: tracing?.tracer},
             program: options.program,
             clock: context.clock,
           });
@@ -138,14 +139,14 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
 
 /** Starts to trace the kubelet, if its configuration samples traces. */
 async function startTracing(
-  {config, context: {clock}, mask}: RunKubeletOptions,
+  {config, nodeName, context: {clock}, mask}: RunKubeletOptions,
   logger: Logger,
 ): Promise<KubeletTracing | undefined> {
   const {'tracing.endpoint': endpoint = DEFAULT_COLLECTOR, 'tracing.samplingRatePerMillion': perMillion = 0} =
     config.values;
   if (perMillion === 0) return undefined;
   const {traceKubelet} = await import('./tracing/trace-kubelet.js');
-  return traceKubelet({endpoint, perMillion, logger, clock, mask});
+  return traceKubelet({endpoint, perMillion, nodeName, logger, clock, mask});
 }
 
 function logFailure(

@@ -1,4 +1,4 @@
-import {open, rename, stat, type FileHandle} from 'node:fs/promises';
+import {open, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
@@ -37,6 +37,8 @@ export class LineFile {
   #allLost = 0;
   #writing: Promise<void> | undefined;
   #failure: SystemError | undefined;
+  /** Whether there is nothing but the header. */
+  #isUnused = true;
 
   private constructor(options: LineFileOptions, file: FileHandle) {
     this.#options = options;
@@ -57,6 +59,7 @@ export class LineFile {
     const file = await withFileErrors('creating', path, () => openPrivate(path));
     const created = new LineFile(options, file);
     created.write(Buffer.from(options.header()));
+    created.#isUnused = true;
     return created;
   }
 
@@ -67,6 +70,7 @@ export class LineFile {
 
   /** Adds a line, without its line break. */
   write(line: Buffer): void {
+    this.#isUnused = false;
     if (this.#failure !== undefined || this.#waitingLength + line.length > MAX_WAITING) {
       this.#lost += 1;
       this.#allLost += 1;
@@ -137,6 +141,18 @@ export class LineFile {
     const first = Buffer.from(`${header()}\n`);
     await this.#file.appendFile(first);
     this.#size = first.length;
+  }
+
+  /** Closes the file, and removes it if nothing was recorded to it: it would be in the way of the next try. Never rejects. */
+  async discard(): Promise<void> {
+    const {path} = this.#options;
+    try {
+      const isFile = (await this.#file.stat()).isFile();
+      await this.close();
+      if (this.#isUnused && isFile) await unlink(path);
+    } catch {
+      // The error that ends the recording is reported.
+    }
   }
 
   /** Waits for the disk and closes the file. Rejects with SystemError if lines could not be written. */

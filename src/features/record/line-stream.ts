@@ -53,4 +53,9 @@ export class LineStream {
     this.#lost = 0;
     return Promise.resolve();
   }
+
+  /** As close: what was written stays. */
+  async discard(): Promise<void> {
+    await this.close();
+  }
 }

@@ -46,6 +46,8 @@ export interface RecordOutput {
   readonly numberOf: (call: TappedCall) => number | undefined;
   /** Writes everything. Rejects with SystemError. */
   close(): Promise<void>;
+  /** Ends a recording that has failed: removes a file to which nothing was recorded. Never rejects. */
+  discard(): Promise<void>;
 }
 
 /** Maximum length of all messages that are held in memory, in bytes. */
@@ -55,6 +57,7 @@ interface Lines {
   write(line: Buffer): void;
   readonly lostLines: number;
   close(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 /** Opens the output of a recording of `endpoint`. Rejects with SystemError. */
@@ -80,6 +83,7 @@ export async function openOutput(
       close: async () => {
         queue.finish();
       },
+      discard: async () => undefined,
     };
   const recorder = new CallRecorder({
     ...{limits, mask: createMessageMask(options.mask), queue},
@@ -102,6 +106,10 @@ export async function openOutput(
       await lines.close();
       if (lines.lostLines > 0)
         report.warn(`${counted(lines.lostLines, 'line')} could not be written in time and are missing`);
+    },
+    discard: async () => {
+      recorder.finish();
+      await lines.discard();
     },
   };
 }

@@ -1,9 +1,9 @@
-import {mkdtemp, rm} from 'node:fs/promises';
+import {lstat, mkdtemp, rm, symlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
-import {socketPath} from '../../cri/endpoint.js';
+import {canonicalEndpoint, recorderLink, recorderTarget, socketPath} from '../../cri/endpoint.js';
 import type {Relay} from '../../recording/tap/relay.js';
 import {checkRuntimeSocket, removeAbandonedSocket} from './listen-path.js';
 import {countConnections, SwappedSocket} from './swap-socket.js';
@@ -32,13 +32,21 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
   const directory = listen === undefined ? await mkdtemp(join(tmpdir(), 'kcri-record-')) : undefined;
   const listenPath = directory === undefined ? listenPathOf(listen ?? '') : join(directory, 'cri.sock');
   if (directory === undefined) await removeAbandonedSocket(listenPath);
+  const link = recorderLink(listenPath);
   return {
     listenPath,
     targetPath: runtimePath,
     endpoint: `unix://${listenPath}`,
-    install: async () => undefined,
+    install: async () => {
+      // By this, kcri knows pods that it creates through the recorder as pods of the runtime.
+      const runtime = socketPath(await canonicalEndpoint(`unix://${runtimePath}`));
+      await rm(link, {force: true});
+      await symlink(recorderTarget((await lstat(listenPath)).ino, runtime), link);
+    },
     watch: async () => undefined,
-    uninstall: async () => undefined,
+    uninstall: async () => {
+      await rm(link, {force: true});
+    },
     [Symbol.asyncDispose]: async () => {
       if (directory !== undefined) await rm(directory, {recursive: true, force: true});
     },

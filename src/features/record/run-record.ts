@@ -7,7 +7,7 @@ import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
-import {canonicalEndpoint, socketPath} from '../../cri/endpoint.js';
+import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
 import {ConnectionTap, type TapOptions} from '../../recording/tap/connection-tap.js';
 import {methodOf} from '../../recording/tap/method-table.js';
@@ -37,7 +37,7 @@ const LIVE_MS = 1000;
 /** Records the calls between clients and the runtime until an interruption, or until the program ends. */
 export async function runRecord(services: CommandServices, options: RecordOptions): Promise<void> {
   const {report, connections} = services;
-  const runtime = await canonicalEndpoint(await connections.endpoint());
+  const runtime = await connectedEndpoint(await connections.endpoint());
   await rejectImageEndpoint(services, runtime);
   const path = socketPath(runtime);
   await using place = options.swap ? await swapPlace(services, path) : await ownPlace(path, options.listen);
@@ -49,9 +49,11 @@ export async function runRecord(services: CommandServices, options: RecordOption
     } finally {
       sessions?.close();
     }
-  } finally {
-    await output.close();
+  } catch (error) {
+    await output.discard();
+    throw error;
   }
+  await output.close();
   await reportEnd(services, output, options);
   if (options.file === undefined) return;
   const {sessions, summary} = output;
@@ -81,7 +83,7 @@ async function recordAt(
 /** One connection of a client leads to one socket. Rejects with UsageError. */
 async function rejectImageEndpoint({settings}: CommandServices, runtime: string): Promise<void> {
   const {imageEndpoint} = await settings.read();
-  if (imageEndpoint !== undefined && (await canonicalEndpoint(imageEndpoint)) !== runtime)
+  if (imageEndpoint !== undefined && (await connectedEndpoint(imageEndpoint)) !== runtime)
     throw new UsageError('cannot record a runtime endpoint and another image endpoint together', {
       hint: 'record each with its own "kcri record --runtime-endpoint=ENDPOINT --image-endpoint=ENDPOINT"',
     });

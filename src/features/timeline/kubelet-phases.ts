@@ -1,6 +1,6 @@
 import type {TimelineStep} from '../../kubelet/index.js';
 import type {Phase, PhaseName} from './phase.js';
-import {seenMsOf, type PodFacts} from './pod-facts.js';
+import {isInitContainer, seenMsOf, type PodFacts} from './pod-facts.js';
 
 /** Phases that are one step with a duration. */
 const STEP_PHASES: Partial<Record<TimelineStep['step'], PhaseName>> = {
@@ -22,6 +22,8 @@ export function kubeletPhases(facts: PodFacts): readonly Phase[] {
     const name = STEP_PHASES[step.step];
     if (name !== undefined) return [stepPhase(name, step, subjectOf(step, facts))];
     if (step.step === 'Admitted') return admission(step, seenMsOf(facts));
+    // An init container is ready when it has ended: its run is the phase.
+    if (step.container !== undefined && isInitContainer(facts, step.container)) return [];
     return probePhase(step, steps.slice(0, index));
   });
 }

@@ -8,6 +8,7 @@ export const PHASES = [
   'pull',
   'create',
   'start',
+  'init',
   'startup',
   'readiness',
   'running',

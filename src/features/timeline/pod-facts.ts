@@ -39,6 +39,11 @@ export function seenMsOf({pod: {metadata}}: PodFacts): number | undefined {
   return parseMs(metadata.annotations?.['kubernetes.io/config.seen'] ?? metadata.creationTimestamp);
 }
 
+/** Reports whether a container is an init container that others wait for until it has ended. */
+export function isInitContainer({pod: {spec}}: PodFacts, name: string): boolean {
+  return spec.initContainers?.some((init) => init.name === name && init.restartPolicy !== 'Always') === true;
+}
+
 /** Returns the start time of the status, which has whole seconds; in ms since the epoch. */
 export function startTimeMsOf({pod: {status}}: PodFacts): number | undefined {
   return parseMs(status?.startTime);

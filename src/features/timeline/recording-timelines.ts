@@ -89,6 +89,8 @@ class RecordedPods {
           sandboxId: stringAt(item, 'podSandboxId') ?? '',
           name: stringAt(item, 'metadata', 'name') ?? '',
         });
+    if (method === 'ContainerStatus' && stringAt(response, 'status', 'state') === 'CONTAINER_EXITED')
+      this.#learnExit(stringAt(response, 'status', 'id'), Number(stringAt(response, 'status', 'finishedAt')));
     if (stringAt(line, 'message', 'containerEventType') === 'CONTAINER_STOPPED_EVENT')
       this.#exits.set(stringAt(line, 'message', 'containerId') ?? '', timeMs);
   }
@@ -108,6 +110,11 @@ class RecordedPods {
     if (id === undefined || name === undefined) return;
     const [namespace = '', uid = id] = [stringAt(metadata, 'namespace'), stringAt(metadata, 'uid')];
     this.#pods.set(id, {namespace, name, uid});
+  }
+
+  /** `finishedAt` is in ns since the epoch. An event's time is kept, which has the clock of the recorder. */
+  #learnExit(id = '', finishedAt: number): void {
+    if (finishedAt > 0 && !this.#exits.has(id)) this.#exits.set(id, finishedAt / 1e6);
   }
 
   #learnContainer(id: string | undefined, container: RecordedContainer): void {

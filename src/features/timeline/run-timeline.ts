@@ -2,7 +2,7 @@ import type {CommandContext} from '../../cli/command/contexts.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
-import {readRecording} from '../../recording/lines/read-recording.js';
+import {readUndamaged} from '../../recording/lines/read-recording.js';
 import {PodReader} from '../pods/pod-reader.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {computeMedians} from './compute-timeline.js';
@@ -31,14 +31,15 @@ export async function runTimeline(
   if (words.includes('')) throw new EmptyValueError('the name of a pod or file');
   const [first = ''] = words;
   const found = isRecordingPath(first)
-    ? await readRecordingTimelines(words, flags)
+    ? await readRecordingTimelines(services, words, flags)
     : await readPodTimelines(services, words, flags);
   if (found === undefined) return;
   if ([flags.trace, flags.svg, flags.html].some((path) => path !== undefined)) {
     const {writeTimelines} = await import('./write-timelines.js');
     await writeTimelines(flags, found.timelines, found.medians);
   }
-  await printTimelines(services, found, {form, header: flags['no-headers'] !== true});
+  const recording = isRecordingPath(first) ? first : undefined;
+  await printTimelines(services, found, {form, header: flags['no-headers'] !== true, recording});
 }
 
 /** Reports whether a word is the path of a recording: pods are not called so. */
@@ -47,6 +48,7 @@ function isRecordingPath(word: string): boolean {
 }
 
 async function readRecordingTimelines(
+  {report}: CommandContext,
   [path = '', ...others]: readonly string[],
   {from, manager, namespace, selector}: TimelineFlags,
 ): Promise<Timelines> {
@@ -56,7 +58,10 @@ async function readRecordingTimelines(
     });
   if ([from, manager, namespace, selector].some((value) => value !== undefined))
     throw new UsageError('--from and flags that select pods cannot be combined with a recording');
-  const timelines = await recordingTimelines(readRecording(path));
+  const warn = (text: string): void => {
+    report.warn(text);
+  };
+  const timelines = await recordingTimelines(readUndamaged(path, warn));
   return {timelines, medians: computeMedians(timelines)};
 }
 
@@ -82,14 +87,22 @@ async function readPodTimelines(
 async function printTimelines(
   {out, report, context: {env}}: CommandContext,
   {timelines, medians}: Timelines,
-  {form, header}: {readonly form: Form; readonly header: boolean},
+  {
+    form,
+    header,
+    recording,
+  }: {readonly form: Form; readonly header: boolean; readonly recording: string | undefined},
 ): Promise<void> {
   if (form.kind !== 'table') {
     out.printData((await formatSorted(form, timelineJson(timelines, medians))).replace(/\n\n$/, '\n'));
     return;
   }
   if (timelines.length === 0) {
-    report.info('No resources found');
+    report.info(
+      recording === undefined
+        ? 'No resources found'
+        : `No pods found in "${recording}": it has no calls that create, start, stop or remove something`,
+    );
     return;
   }
   if (!out.stdout.isTerminal) {

@@ -1,5 +1,12 @@
 import type {Phase} from './phase.js';
-import {parseMs, seenMsOf, startTimeMsOf, type ContainerTimes, type PodFacts} from './pod-facts.js';
+import {
+  type ContainerTimes,
+  type PodFacts,
+  isInitContainer,
+  parseMs,
+  seenMsOf,
+  startTimeMsOf,
+} from './pod-facts.js';
 
 /** Gap between two instances of a container that counts as a wait, in ms. */
 const BACK_OFF_MS = 1000;
@@ -8,7 +15,9 @@ const BACK_OFF_MS = 1000;
 export function runtimePhases(facts: PodFacts): readonly Phase[] {
   return [
     ...beginning(facts),
-    ...facts.containers.flatMap((container) => containerPhases(container)),
+    ...facts.containers.flatMap((container) =>
+      containerPhases(container, isInitContainer(facts, container.name)),
+    ),
     ...backOffs(facts),
     ...readiness(facts),
     ...deletion(facts),
@@ -56,13 +65,10 @@ function beginning(facts: PodFacts): readonly Phase[] {
   ];
 }
 
-function containerPhases({
-  name,
-  createdMs,
-  startedMs,
-  finishedMs,
-  exitCode,
-}: ContainerTimes): readonly Phase[] {
+function containerPhases(
+  {name, createdMs, startedMs, finishedMs, exitCode}: ContainerTimes,
+  isInit: boolean,
+): readonly Phase[] {
   if (startedMs === undefined) return [];
   const ended = finishedMs === undefined ? {} : {endMs: Math.max(startedMs, finishedMs)};
   const isFailed = exitCode !== undefined && exitCode !== 0;
@@ -74,7 +80,13 @@ function containerPhases({
       inferred: 'from the creation of the container to its start',
     },
     {
-      ...({name: 'running', subject: name, startMs: startedMs, ...ended, source: 'runtime'} as const),
+      ...({
+        name: isInit ? 'init' : 'running',
+        subject: name,
+        startMs: startedMs,
+        ...ended,
+        source: 'runtime',
+      } as const),
       ...(exitCode !== undefined && finishedMs !== undefined && {note: `exit code ${exitCode}`}),
       ...(isFailed && {isFailed: true as const}),
     },

@@ -43,7 +43,7 @@ export function formatSvg(timelines: readonly Timeline[], medians: Medians): str
     y += height;
   }
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${PICTURE_WIDTH} ${y}" width="${PICTURE_WIDTH}" height="${y}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${PICTURE_WIDTH} ${y}" width="${PICTURE_WIDTH}" height="${y}" role="img">`,
     '<title>Timeline of pods</title>',
     `<style>${SVG_STYLE}</style>`,
     ...parts,

@@ -74,7 +74,7 @@ export function formatWaterfall(timeline: Timeline, options: WaterfallOptions): 
       ...(index === 1 && omitted > 0 ? [fit(`  ${counted(omitted, 'episode')} left out`, chalk.dim)] : []),
       ...episodeLines(episode, timeline, {...options, glyphs, fit}),
     ]),
-    ...inferred.map((line) => fit(`  ${glyphs.inferred} ${line}`, chalk.dim)),
+    ...inferred.flatMap((line) => noteLines(line, options).map((text) => fit(text, chalk.dim))),
   ];
 }
 
@@ -86,6 +86,17 @@ function fitToColumns(text: string, columns: number, ellipsis: string): string {
 
 function inferredLine({name, inferred}: Phase): readonly string[] {
   return inferred === undefined ? [] : [`${name} is inferred: ${inferred}`];
+}
+
+/** Returns a note in lines that fit the width, broken between words. */
+function noteLines(text: string, {isUnicode, columns}: WaterfallOptions): readonly string[] {
+  const lines = [`  ${(isUnicode ? UNICODE : ASCII).inferred}`];
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1) ?? ''} ${word}`;
+    if (displayWidth(line) <= columns) lines[lines.length - 1] = line;
+    else lines.push(`    ${word}`);
+  }
+  return lines;
 }
 
 interface EpisodeOptions extends WaterfallOptions {

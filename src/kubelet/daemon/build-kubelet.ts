@@ -88,7 +88,7 @@ function createNodePressureSource(
 }
 
 function createImageGc(options: KubeletOptions, manager: PodManager): ImageGcManager | undefined {
-  const {node, runtime, images, logger, metrics} = options;
+  const {node, runtime, images, logger, metrics, tracer} = options;
   if (images === undefined) return undefined;
   const {service, policy} = images;
   const pods = () => manager.list().map(({pod}) => pod);
@@ -98,6 +98,6 @@ function createImageGc(options: KubeletOptions, manager: PodManager): ImageGcMan
   const collected = (reason: 'age' | 'space'): void => metrics?.imageCollected(reason);
   return createImageCollector({
     ...{node, runtime, images: service, logger, policy, pods, nodeWarning},
-    collected,
+    ...{collected, tracer},
   });
 }

@@ -4,7 +4,7 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import type {Logger} from '../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../cri/index.js';
-import {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
+import {ImageGcManager, type ImageGcManagerOptions} from '../managers/images/gc/image-gc-manager.js';
 import {
   DEFAULT_IMAGE_GC_POLICY,
   type DiskUsage,
@@ -25,6 +25,8 @@ export interface KubeletImagesOptions {
   /** Returns the desired pods, including those that do not exist in the runtime yet. */
   readonly pods: () => readonly Pod[];
   readonly nodeWarning: (reason: string, message: string) => void;
+  /** See ImageGcManagerOptions. */
+  readonly tracer?: ImageGcManagerOptions['tracer'];
   /** Called for each image that was removed. */
   readonly collected: (reason: 'age' | 'space') => void;
 }
@@ -58,6 +60,7 @@ export function createImageCollector(options: KubeletImagesOptions): ImageGcMana
       logger,
       nodeWarning,
       onImageRemoved: collected,
+      tracer: options.tracer,
     },
     policy,
   );

@@ -18,7 +18,7 @@ import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
 import {AllocationManager} from '../pods/allocation/allocation-manager.js';
-import type {PodTracer} from '../contract/observation/pod-tracer.js';
+import type {KubeletTracer} from '../contract/observation/kubelet-tracer.js';
 import type {EvictPod} from '../pods/eviction/eviction.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {NodePressureManager} from '../pods/eviction/node-pressure-manager.js';
@@ -73,7 +73,7 @@ export interface KubeletCoreOptions {
   readonly events: EventSink;
   readonly metrics?: KubeletMetrics;
   /** Traces the work on pods; by default it is not traced. */
-  readonly tracer?: PodTracer | undefined;
+  readonly tracer?: KubeletTracer | undefined;
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: LiveValue<number>;
   /** True to use the runtime's events (GetContainerEvents) if it supports them. */
@@ -270,7 +270,7 @@ function createHandler(
 }
 
 function createContainerGc(
-  {containerGc: policy, clock, node, runtime, own, logger}: KubeletCoreOptions,
+  {containerGc: policy, clock, node, runtime, own, logger, tracer}: KubeletCoreOptions,
   {pods, workers}: Pick<KubeletCore, 'pods' | 'workers'>,
 ): PeriodicContainerGc {
   const links = openContainerLogLinks(node);
@@ -280,7 +280,7 @@ function createContainerGc(
     deadLogLinks: links && new DeadLogLinks({links, runtime, isOwn, logger}),
     isUnwanted: (uid) => workers.shouldContentBeRemoved(uid),
     isUnused: (uid) => workers.isTerminated(uid),
-    ...{policy, clock},
+    ...{policy, clock, tracer},
   });
 }
 

@@ -5,7 +5,7 @@ import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {LiveValue} from '../contract/live-value.js';
 import type {NodeManager} from '../contract/node-manager.js';
-import type {PodTracer} from '../contract/observation/pod-tracer.js';
+import type {KubeletTracer} from '../contract/observation/kubelet-tracer.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {ImageGcPolicy} from '../managers/images/gc/image-gc-policy.js';
 import type {LogRotationOptions} from '../managers/logs/log-rotator.js';
@@ -50,8 +50,8 @@ export interface KubeletOptions {
   readonly onEvent?: (event: PodEvent) => void;
   /** Metrics of the kubelet; by default nothing is counted. */
   readonly metrics?: KubeletMetrics & {pleg(notice: PlegNotice): void};
-  /** Traces the work on pods; by default it is not traced. */
-  readonly tracer?: PodTracer | undefined;
+  /** Traces the work on pods and garbage collections; by default they are not traced. */
+  readonly tracer?: KubeletTracer | undefined;
   /** Managers of the node's resources; those of createNodeManagers by default. */
   readonly nodeManagers?: readonly NodeManager[] | undefined;
   /** Cluster that the kubelet joins; none by default. */

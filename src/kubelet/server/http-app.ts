@@ -4,6 +4,7 @@ import {performance} from 'node:perf_hooks';
 import type {FileLogger} from '../../base/logger.js';
 import {abortable} from '../../base/async/abortable.js';
 import {TooManyReviewsError, type User} from '../contract/access-reviews.js';
+import type {KubeletTracer} from '../contract/observation/kubelet-tracer.js';
 import type {Authenticate} from './auth/authenticate.js';
 import {AuthorizationError, type Authorize} from './auth/authorize.js';
 import {formatForbidden, getRequestAttributes, type RequestAttributes} from './auth/request-attributes.js';
@@ -19,6 +20,7 @@ import type {Exchange, Upgrade} from '../../http-server/request-server.js';
 import type {ServerOptions} from './http-server-options.js';
 import {redirectResponse, ServeMux} from './serve-mux.js';
 import {findRoute, parseRequestPath, urlRootPath, type RequestPath, type Route} from './router.js';
+import {describeRoute, traceResponse} from './trace-response.js';
 
 /** Options of the HTTP application of a port. */
 export interface HttpAppOptions extends Pick<ServerOptions, 'logger' | 'metrics' | 'clock'> {
@@ -27,6 +29,8 @@ export interface HttpAppOptions extends Pick<ServerOptions, 'logger' | 'metrics'
   readonly disabled: ReadonlyMap<string, string>;
   /** Authentication and authorization; undefined on a port without them. */
   readonly access: {readonly authenticate: Authenticate; readonly authorize: Authorize} | undefined;
+  /** Traces authorized requests; by default they are not traced. */
+  readonly tracer?: Pick<KubeletTracer, 'startRequest'> | undefined;
 }
 
 const METHODS: ReadonlySet<string> = new Set([
@@ -87,10 +91,23 @@ export class HttpApp {
     const {path, query} = target;
     if (!this.#mux.has(pathname)) return errorResponse(404, '404 page not found');
     await abortable(this.#authorize(request.raw, path, socket), request.signal);
+    const {tracer} = this.#options;
+    const respond = async (): Promise<KubeletResponse> =>
+      await this.#respond({...request, method, query}, path);
+    if (tracer === undefined) return await respond();
+    const span = tracer.startRequest({
+      raw: request.raw,
+      socket,
+      ...describeRoute(this.#options, path, method),
+    });
+    return await traceResponse(span, respond);
+  }
+
+  async #respond(request: Omit<KubeletRequest, 'params'>, path: RequestPath): Promise<KubeletResponse> {
     const disabled = this.#options.disabled.get(path.parts[0] ?? '');
     if (disabled !== undefined) return errorResponse(405, disabled);
-    const {route, params} = findRoute(this.#options.routes, path, method);
-    return await route.handle({...request, method, params, query});
+    const {route, params} = findRoute(this.#options.routes, path, request.method);
+    return await route.handle({...request, params});
   }
 
   /**

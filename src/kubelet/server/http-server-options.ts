@@ -4,6 +4,7 @@ import type {ImageService, RuntimeService} from '../../cri/index.js';
 import type {ListenAddress} from '../../http-server/listener.js';
 import type {AccessReviews} from '../contract/access-reviews.js';
 import type {NodeFacts} from '../contract/node-facts.js';
+import type {KubeletTracer} from '../contract/observation/kubelet-tracer.js';
 import type {IssuedCertificate} from '../contract/cluster/issued-certificate.js';
 import type {KubeletMetricsRegistry} from '../managers/metrics/kubelet-metrics-registry.js';
 
@@ -51,6 +52,8 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletMetricsRegistry;
+  /** Traces authorized requests, but not those to the health server; by default they are not traced. */
+  readonly tracer?: Pick<KubeletTracer, 'startRequest'> | undefined;
   /** address and port of the authenticated server; undefined disables it. */
   readonly main?: ListenAddress | undefined;
   /** address and readOnlyPort; undefined, the default, disables the read-only server. */

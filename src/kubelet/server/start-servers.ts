@@ -76,7 +76,8 @@ export async function startServers(
       listeners.set('readOnly', await listen(readOnly, serve('readOnly', app)));
     }
     if (health !== undefined) {
-      const app = {routes: healthRoutes(PING_CHECK, options), disabled: new Map(), access: undefined};
+      const routes = healthRoutes(PING_CHECK, options);
+      const app = {routes, disabled: new Map(), access: undefined, tracer: undefined};
       listeners.set('health', await listen(health, serve('health', app)));
     }
   } catch (error) {
@@ -111,7 +112,7 @@ function followTls(
   runInBackground('client CA', following);
 }
 
-type PortOptions = Pick<HttpAppOptions, 'routes' | 'disabled' | 'access'>;
+type PortOptions = Pick<HttpAppOptions, 'routes' | 'disabled' | 'access' | 'tracer'>;
 
 function createRequestHandler(options: HttpAppOptions): RequestHandler {
   const app = new HttpApp(options);

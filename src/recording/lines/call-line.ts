@@ -53,8 +53,10 @@ export class LineMaker {
         ? {open: true}
         : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
       ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
+      // Some servers send a message with a success, too.
       ...(end !== undefined &&
         end.message !== '' &&
+        end.code !== 'OK' &&
         this.#mask.message(method.name, 'server', {error: end.message})),
       ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
       ...metadataJson('metadata', call.metadata),

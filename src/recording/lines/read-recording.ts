@@ -1,4 +1,5 @@
 import {createReadStream} from 'node:fs';
+import {counted} from '../../base/counted.js';
 import {ConfigError} from '../../base/errors.js';
 import {fileError} from '../../base/fs/files.js';
 import {isObject} from '../../base/is-object.js';
@@ -28,6 +29,19 @@ export async function* readRecording(path: string, reader: RecordingReader = {})
     if (line !== undefined) yield line;
   }
   if (number === 0) throw new ConfigError(`"${path}" is not a recording: it is empty`);
+}
+
+/**
+ * Reads the lines as readRecording does, but skips damaged ones, such as the last one of a recorder that was killed, and warns of
+ * them at the end.
+ */
+export async function* readUndamaged(path: string, warn: (text: string) => void): AsyncGenerator<JsonObject> {
+  let damaged = 0;
+  const onDamaged = (): void => {
+    damaged += 1;
+  };
+  yield* readRecording(path, {onDamaged});
+  if (damaged > 0) warn(`${counted(damaged, 'damaged line')} of "${path}" skipped`);
 }
 
 interface NumberedLine {

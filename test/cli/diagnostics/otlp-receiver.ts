@@ -1,5 +1,5 @@
 import {Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall} from '@grpc/grpc-js';
-import {parse} from 'protobufjs';
+import protobuf from 'protobufjs';
 
 /** A received span, reduced to what tests use. */
 export interface ReceivedSpan {
@@ -8,12 +8,20 @@ export interface ReceivedSpan {
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: number;
-  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** Name of the instrumentation, without its version. */
+  readonly scope: string;
+  /** IDs of the spans that it links to. */
+  readonly links: readonly string[];
+  /** Names of the events. */
+  readonly events: readonly string[];
   readonly failed: boolean;
   /** Messages of the exception events. */
   readonly message: string;
-  readonly exceptions: readonly Readonly<Record<string, string | number>>[];
+  readonly exceptions: readonly Readonly<Record<string, AttributeValue>>[];
 }
+
+type AttributeValue = string | number | boolean | readonly string[];
 
 /** The subset of the OTLP protocol that tests use, with its field numbers. */
 const PROTO = `
@@ -21,26 +29,39 @@ const PROTO = `
   message Request { repeated ResourceSpans resource_spans = 1; }
   message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
   message Resource { repeated KeyValue attributes = 1; }
-  message ScopeSpans { repeated Span spans = 2; }
+  message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
+  message Scope { string name = 1; }
   message Span {
     bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
-    repeated KeyValue attributes = 9; repeated Event events = 11; Status status = 15;
+    repeated KeyValue attributes = 9; repeated Event events = 11; repeated Link links = 13; Status status = 15;
   }
   message Event { string name = 2; repeated KeyValue attributes = 3; }
+  message Link { bytes span_id = 2; }
   message Status { string message = 2; int32 code = 3; }
   message KeyValue { string key = 1; Value value = 2; }
-  message Value { oneof value { string string_value = 1; int64 int_value = 3; } }
+  message Value { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; Values array_value = 5; } }
+  message Values { repeated Value values = 1; }
 `;
+
+interface Value {
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly intValue?: number;
+  readonly arrayValue?: {readonly values: readonly Value[]};
+}
 
 interface Attribute {
   readonly key: string;
-  readonly value: {readonly stringValue?: string; readonly intValue?: number};
+  readonly value: Value;
 }
 
 interface Request {
   readonly resourceSpans: readonly {
     readonly resource: {readonly attributes: readonly Attribute[]};
-    readonly scopeSpans: readonly {readonly spans: readonly Record<string, unknown>[]}[];
+    readonly scopeSpans: readonly {
+      readonly scope: {readonly name: string};
+      readonly spans: readonly Record<string, unknown>[];
+    }[];
   }[];
 }
 
@@ -49,7 +70,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly endpoint: string;
   readonly spans: ReceivedSpan[] = [];
   /** Resource attributes of the traces. */
-  readonly resource: Record<string, string | number> = {};
+  readonly resource: Record<string, AttributeValue> = {};
   readonly #server: Server;
 
   private constructor(server: Server, port: number) {
@@ -91,12 +112,13 @@ export class OtlpReceiver implements AsyncDisposable {
   }
 
   take(bytes: Buffer): void {
-    const type = parse(PROTO).root.lookupType('Request');
+    const type = protobuf.parse(PROTO).root.lookupType('Request');
     const options = {longs: Number, bytes: Buffer, defaults: true, arrays: true};
     const request = type.toObject(type.decode(bytes), options) as Request;
     for (const {resource, scopeSpans} of request.resourceSpans) {
       Object.assign(this.resource, values(resource.attributes));
-      for (const span of scopeSpans.flatMap(({spans}) => spans)) this.spans.push(received(span));
+      for (const {scope, spans} of scopeSpans)
+        this.spans.push(...spans.map((span) => received(span, scope.name)));
     }
   }
 
@@ -109,10 +131,11 @@ export class OtlpReceiver implements AsyncDisposable {
   }
 }
 
-function received(span: Record<string, unknown>): ReceivedSpan {
+function received(span: Record<string, unknown>, scope: string): ReceivedSpan {
   const hex = (bytes: unknown): string => (bytes as Buffer).toString('hex');
   const status = span['status'] as {code?: number; message?: string} | null;
-  const events = span['events'] as readonly {attributes: readonly Attribute[]}[];
+  const events = span['events'] as readonly {name: string; attributes: readonly Attribute[]}[];
+  const exceptions = events.filter(({name}) => name === 'exception');
   return {
     traceId: hex(span['traceId']),
     spanId: hex(span['spanId']),
@@ -122,12 +145,19 @@ function received(span: Record<string, unknown>): ReceivedSpan {
     attributes: values(span['attributes'] as readonly Attribute[]),
     failed: status?.code === 2,
     message: status?.message ?? '',
-    exceptions: events.map(({attributes}) => values(attributes)),
+    scope,
+    links: (span['links'] as readonly {spanId: Buffer}[]).map(({spanId}) => hex(spanId)),
+    events: events.map(({name}) => name),
+    exceptions: exceptions.map(({attributes}) => values(attributes)),
   };
 }
 
-function values(attributes: readonly Attribute[]): Record<string, string | number> {
-  return Object.fromEntries(
-    attributes.map(({key, value}) => [key, value.stringValue ?? value.intValue ?? '']),
+function values(attributes: readonly Attribute[]): Record<string, AttributeValue> {
+  return Object.fromEntries(attributes.map(({key, value}) => [key, valueOf(value)]));
+}
+
+function valueOf({stringValue, boolValue, intValue, arrayValue}: Value): AttributeValue {
+  return (
+    stringValue ?? boolValue ?? intValue ?? (arrayValue?.values ?? []).map((one) => String(valueOf(one)))
   );
 }

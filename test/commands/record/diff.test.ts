@@ -108,6 +108,23 @@ test('calls without a recorded request are reported, not compared', async () => 
   });
 });
 
+test('a line that a killed recorder has not completed is skipped, and said', async () => {
+  const path = join(await temporaryDirectory(), 'file.jsonl');
+  await writeFile(path, '{"recording":{"version":1}}\n{"time":"2026-');
+  const {stderr, exitCode} = await runKcri(['record', 'diff', path, path]);
+  expect({stderr, exitCode}).toEqual({
+    stderr: `${`kcri: warning: 1 damaged line of "${path}" skipped\n`.repeat(2)}kcri: note: neither recording has calls that change something: nothing was compared\n`,
+    exitCode: 0,
+  });
+  const timeline = await runKcri(['timeline', path]);
+  expect({stderr: timeline.stderr, exitCode: timeline.exitCode}).toEqual({
+    stderr: expect.stringMatching(
+      /^kcri: warning: 1 damaged line of ".*" skipped\nNo pods found in ".*": /,
+    ) as string,
+    exitCode: 0,
+  });
+});
+
 test.each([
   ['an absent file', undefined, /reading ".*": no such file or directory/],
   ['an empty file', '', /is not a recording: it is empty/],

@@ -1,13 +1,15 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
+import {canonicalEndpoint, recorderLink, recorderTarget} from '../../../src/cri/endpoint.js';
 import {programWithEndpoint} from '../../../src/features/record/run-program.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {parseLines} from './recorder.js';
+import {parseLines, startRecorder} from './recorder.js';
 
 /** Calls a method of the runtime, with nothing but Node.js: the answer to an invalid path is a status, too. */
 const CLIENT = `
@@ -35,6 +37,30 @@ describe('record with a program', () => {
     expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([
       {method: 'Version', code: 'OK'},
     ]);
+    // Servers of grpc-js send a message with a success.
+    expect(await readFile(file, 'utf8')).not.toContain('"error"');
+  });
+
+  test('pods that are created through a recorder are pods of its runtime', async () => {
+    await using runtime = await FakeRuntime.start();
+    const recorder = await startRecorder(runtime);
+    expect(await canonicalEndpoint(recorder.endpoint)).toBe(await canonicalEndpoint(runtime.endpoint));
+    const path = recorder.endpoint.replace('unix://', '');
+    await recorder.end();
+    expect(existsSync(recorderLink(path))).toBe(false);
+    expect(await canonicalEndpoint(recorder.endpoint)).toBe(recorder.endpoint);
+  });
+
+  test('a link of a recorder that has ended is not followed', async () => {
+    const path = join(await temporaryDirectory(), 'cri.sock');
+    await writeFile(path, '');
+    const {ino} = await stat(path);
+    const own = await canonicalEndpoint(path);
+    await symlink(recorderTarget(ino, '/run/runtime.sock'), recorderLink(path));
+    expect(await canonicalEndpoint(path)).toBe('unix:///run/runtime.sock');
+    await rm(recorderLink(path));
+    await symlink(recorderTarget(ino + 1, '/run/runtime.sock'), recorderLink(path));
+    expect(await canonicalEndpoint(path)).toBe(own);
   });
 
   test('an interruption is passed on to it', async () => {
@@ -51,15 +77,29 @@ describe('record with a program', () => {
     expect((await running).exitCode).toBe(9);
   });
 
-  test('a program that does not exist is an error', async () => {
+  test('a program that does not exist is an error, and leaves no file in the way of the next try', async () => {
     await using runtime = await FakeRuntime.start();
-    const {stderr, exitCode} = await runKcri(['record', '--summary', '--', 'no-such-program'], {
+    const file = join(await temporaryDirectory(), 'calls.jsonl');
+    const {stderr, exitCode} = await runKcri(['record', `--file=${file}`, '--', 'no-such-program'], {
       endpoint: runtime.endpoint,
     });
-    expect({stderr, exitCode}).toEqual({
+    expect({stderr, exitCode, exists: existsSync(file)}).toEqual({
       exitCode: 1,
       stderr: 'kcri: starting "no-such-program": no such file or directory\n',
+      exists: false,
     });
+  });
+
+  test('a misspelled subcommand is not taken for a program, but a program after "--" is', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stderr} = await runKcri(['record', 'dif', 'a', 'b'], {endpoint: runtime.endpoint});
+    expect(stderr).toContain(
+      'kcri: unknown command "record dif"\nhint: did you mean "kcri record diff"? A program comes after "--"\n',
+    );
+    const {stderr: started} = await runKcri(['record', '--summary', '--', 'dif'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(started).toContain('starting "dif"');
   });
 
   test.each([

@@ -47,6 +47,27 @@ test('a pod is Ready no earlier than a container that started in the second of t
   expect(phasesOf(late)).toContain('readiness 9.4-9.4 status ~');
 });
 
+test('the run of an init container is work, and it has neither a startup nor a readiness', () => {
+  const {pod, containers} = someFacts();
+  const init = {id: 'i1', name: 'init', createdMs: T0 + 3000, startedMs: T0 + 3500, finishedMs: T0 + 6500};
+  const facts = someFacts({
+    pod: {...pod, spec: {...pod.spec, initContainers: [{name: 'init', image: 'nginx'}]}},
+    containers: [init, ...containers],
+    steps: [
+      {step: 'StartContainer', at: T0 + 3100, ms: 400, container: 'init', containerId: 'i1'},
+      {step: 'Ready', at: T0 + 6800, container: 'init'},
+      ...STEPS,
+    ],
+  });
+  expect(phasesOf(facts).filter((text) => text.includes('init'))).toEqual([
+    'start init 3.1-3.5 kubelet',
+    'init init 3.5-6.5 runtime',
+  ]);
+  const {phases, nowMs} = computeTimeline(facts);
+  const slowest = slowestPhases({...computeTimeline(facts), phases, nowMs}, new Map());
+  expect(slowest.map(({phase}) => phase.name)).toContain('init');
+});
+
 test('what the kubelet of kcri measured counts instead', () => {
   const pulled = anEvent(
     T0 + 6600,

@@ -59,3 +59,16 @@ test('the slowest phase of the start comes first, and episodes between the first
   expect(lines.filter((line) => line.includes('left out'))).toEqual(['  5 episodes left out']);
   expect(lines.at(-1)).toBe('  ~ back-off is inferred: so');
 });
+
+test('what a phase was concluded from is broken between words to the width', () => {
+  const options = {chalk: new Chalk({level: 0}), isUnicode: false, columns: 24, medians: new Map()};
+  const inferred = 'from the first event to the last one';
+  const [phase] = HOSTILE.phases;
+  const lines = formatWaterfall(
+    {...HOSTILE, phases: phase === undefined ? [] : [{...phase, inferred}]},
+    options,
+  );
+  expect(lines.slice(lines.findIndex((line) => line.includes('is inferred'))).join('\n')).toMatch(
+    /^ {2}~ \S+ is inferred:\n {4}from the first event\n {4}to the last one$/,
+  );
+});

@@ -1,7 +1,7 @@
 import type {Clock} from '../../../base/clock.js';
 import {ConfigError} from '../../../base/errors.js';
 import type {Connection} from '../../../cri/index.js';
-import type {JsonObject} from '../../../format/json.js';
+import type {Json, JsonObject} from '../../../format/json.js';
 import {isRead} from '../../../recording/canonical/canonical-calls.js';
 import type {RunDifference} from '../../../recording/canonical/compare-runs.js';
 import {stringAt} from '../../../base/string-at.js';
@@ -172,7 +172,8 @@ export class Replayer {
       ...(!MAKERS.has(rpc) && {signal}),
     });
     this.#learn(call, answer.response);
-    const response = answer.response && (this.#toRecorded(mask(rpc, answer.response)) as JsonObject);
+    const own = answer.response && this.#withoutOthers(answer.response);
+    const response = own && (this.#toRecorded(mask(rpc, own)) as JsonObject);
     return compare(call, {...answer, error: this.#toRecorded(answer.error) as string, response});
   }
 
@@ -188,6 +189,18 @@ export class Replayer {
     if (rpc === 'PodSandboxStatus') learn('status', 'network', 'ip');
     if (rpc === 'PullImage') learn('imageRef');
     if (rpc === 'ImageStatus') learn('image', 'id');
+  }
+
+  /** Removes the objects that the replay has not made from a list: the recorded ones may still be on this runtime. */
+  #withoutOthers(response: JsonObject): JsonObject {
+    const {values} = this.#options.replay;
+    const lists = Object.entries(response).flatMap(([name, member]): readonly [string, Json][] => {
+      if ((name !== 'containers' && name !== 'items') || !Array.isArray(member)) return [[name, member]];
+      const own = (member as readonly Json[]).filter((item) => values.isActual(stringAt(item, 'id') ?? ''));
+      // As in a recorded answer without objects.
+      return own.length === 0 ? [] : [[name, own]];
+    });
+    return Object.fromEntries(lists);
   }
 
   #toRecorded(value: unknown): unknown {

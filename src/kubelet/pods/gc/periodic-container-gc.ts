@@ -1,5 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
+import type {KubeletTracer} from '../../contract/observation/kubelet-tracer.js';
 import type {ContainerGcRules} from './container-collector.js';
 import {DEFAULT_CONTAINER_GC_POLICY, type ContainerGcPolicy} from './container-gc.js';
 
@@ -19,6 +20,8 @@ export interface PeriodicContainerGcOptions {
   /** Policy of the container GC; the kubelet's default if undefined. */
   readonly policy: ContainerGcPolicy | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Traces collections; by default they are not traced. */
+  readonly tracer?: Pick<KubeletTracer, 'traceCollection'> | undefined;
 }
 
 /** Period of container GC in ms (ContainerGCPeriod). */
@@ -41,13 +44,15 @@ export class PeriodicContainerGc {
 
   /** Removes dead containers and sandboxes of all pods, at most once a minute and one round at a time. Never rejects. */
   async collectIfDue(): Promise<void> {
-    const {clock, collector, deadLogLinks} = this.#options;
+    const {clock} = this.#options;
     if (this.#isCollecting || clock.monotonic() < this.#nextAt) return;
     this.#nextAt = clock.monotonic() + CONTAINER_GC_PERIOD_MS;
     this.#isCollecting = true;
     try {
-      await collector.collectGarbage(this.#rules());
-      await deadLogLinks?.collect();
+      await this.#traced(async () => {
+        await this.#options.collector.collectGarbage(this.#rules());
+        await this.#options.deadLogLinks?.collect();
+      });
     } finally {
       this.#isCollecting = false;
     }
@@ -56,7 +61,14 @@ export class PeriodicContainerGc {
   /** Removes dead containers and sandboxes, also of pods that have ended (DeleteAllUnusedContainers). Never rejects. */
   async deleteUnused(): Promise<void> {
     const {collector, isUnwanted, isUnused} = this.#options;
-    await collector.collectGarbage(this.#rules((uid) => isUnwanted(uid) || isUnused(uid)));
+    await this.#traced(async () => {
+      await collector.collectGarbage(this.#rules((uid) => isUnwanted(uid) || isUnused(uid)));
+    });
+  }
+
+  async #traced(collect: () => Promise<void>): Promise<void> {
+    const {tracer} = this.#options;
+    await (tracer?.traceCollection('Containers', collect) ?? collect());
   }
 
   #rules(isUnwanted = this.#options.isUnwanted): ContainerGcRules {

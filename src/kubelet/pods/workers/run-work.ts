@@ -5,7 +5,7 @@ import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
-import type {PodTracer} from '../../contract/observation/pod-tracer.js';
+import type {KubeletTracer} from '../../contract/observation/kubelet-tracer.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './worker-state.js';
 
@@ -35,7 +35,7 @@ export interface WorkContext {
   readonly events: EventSink;
   readonly clock: Clock;
   /** Traces the work; by default it is not traced. */
-  readonly tracer?: PodTracer | undefined;
+  readonly tracer?: Pick<KubeletTracer, 'tracePod'> | undefined;
   /** Requests that the runtime status of a pod is read, and lifecycle events are sent for what has changed. */
   readonly requestRelist: (uid: PodUid) => void;
 }
@@ -109,25 +109,30 @@ async function runUnit(
   }
 }
 
-/** Returns the work on pods in a span each. `type` is why the pod is synced. */
+/** Returns the work on pods in a span each. `updateType` is why the pod is synced. */
 function traceHandler(
   handler: PodSyncHandler,
-  tracer: PodTracer,
-  type: PendingWork['type'],
+  tracer: Pick<KubeletTracer, 'tracePod'>,
+  updateType: PendingWork['type'],
 ): Pick<PodSyncHandler, 'syncPod' | 'syncTerminatingPod' | 'syncTerminatedPod'> {
   return {
     syncPod: async (pod, ...rest) =>
-      await tracer.trace('syncPod', pod, type, async () => await handler.syncPod(pod, ...rest)),
+      await tracer.tracePod({
+        ...{span: 'syncPod', pod, updateType},
+        work: async () => await handler.syncPod(pod, ...rest),
+        errorOf: ({error}) => error,
+      }),
     syncTerminatingPod: async (pod, ...rest) =>
-      await tracer.trace(
-        'syncTerminatingPod',
-        pod,
-        type,
-        async () => await handler.syncTerminatingPod(pod, ...rest),
-      ),
+      await tracer.tracePod({
+        ...{span: 'syncTerminatingPod', pod, updateType},
+        work: async () => await handler.syncTerminatingPod(pod, ...rest),
+      }),
     syncTerminatedPod: async (pod, ...rest) => {
-      await tracer.trace('syncTerminatedPod', pod, type, async () => {
-        await handler.syncTerminatedPod(pod, ...rest);
+      await tracer.tracePod({
+        ...{span: 'syncTerminatedPod', pod, updateType},
+        work: async () => {
+          await handler.syncTerminatedPod(pod, ...rest);
+        },
       });
     },
   };

@@ -98,6 +98,16 @@ describe('replay', () => {
     expect(await directories()).toEqual([]);
   });
 
+  test('the recorded pod, which is still on this runtime, is no difference', async () => {
+    await using runtime = await startRuntime();
+    const {connection, end} = await startRecorder(runtime, ['--file', join(directory, 'same.jsonl')]);
+    await connection.runtime.listContainers();
+    await runPod(connection);
+    await end();
+    const {stdout, exitCode} = await replay(runtime, [join(directory, 'same.jsonl')]);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
+  });
+
   // Proves: replay --output
   test('another status and another field of an answer are differences', async () => {
     const file = await recordRun();

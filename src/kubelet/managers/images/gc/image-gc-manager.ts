@@ -25,6 +25,7 @@ import {
   type ImageUses,
 } from './image-gc-policy.js';
 import type {LiveValue} from '../../../contract/live-value.js';
+import type {KubeletTracer} from '../../../contract/observation/kubelet-tracer.js';
 
 /** Pull records that image GC uses. */
 export interface ImageGcRecords {
@@ -47,6 +48,8 @@ export interface ImageGcManagerOptions {
   readonly nodeWarning: (reason: string, message: string) => void;
   /** Called for each removed image. */
   readonly onImageRemoved?: (reason: 'age' | 'space') => void;
+  /** Traces periodic collections; by default they are not traced. */
+  readonly tracer?: Pick<KubeletTracer, 'traceCollection'> | undefined;
 }
 
 const PERIOD_MS = 300_000;
@@ -105,9 +108,12 @@ export class ImageGcManager {
   }
 
   async #collectAndReport(signal: AbortSignal): Promise<void> {
-    const {nodeWarning} = this.#dependencies;
-    try {
+    const {nodeWarning, tracer} = this.#dependencies;
+    const collect = async (): Promise<void> => {
       await this.collect(signal);
+    };
+    try {
+      await (tracer?.traceCollection('Images', collect) ?? collect());
       this.#logger.info('Image garbage collection succeeded', {}, this.#lastFailed ? 1 : 4);
       this.#lastFailed = false;
     } catch (error) {
