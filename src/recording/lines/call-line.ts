@@ -41,11 +41,7 @@ export function callLine(
       ? {open: true}
       : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
     ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-    // Some servers send a message with a success, too.
-    ...(end !== undefined &&
-      end.message !== '' &&
-      end.code !== 'OK' &&
-      mask(method.name, 'server', {error: end.message})),
+    ...(end !== undefined && isError(end) && mask(method.name, 'server', {error: end.message})),
     ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
     ...metadataJson('metadata', call.metadata),
     ...content('request', {method, from: 'client', message: request, mask}),
@@ -54,6 +50,11 @@ export function callLine(
     ...(method.info === undefined && {requestBytes: counts.client.bytes, responseBytes: counts.server.bytes}),
     ...(method.info?.stream === true && {messages: counts.server.messages}),
   };
+}
+
+/** Reports whether a call has the message of an error. Some servers send one with a success, too. */
+function isError({code, message}: CallEnd): boolean {
+  return message !== '' && code !== 'OK';
 }
 
 /** Returns the line of a message of a stream. `nowMs` is its time, in ms since the epoch. */
