@@ -26,8 +26,8 @@ export function socketPath(endpoint: string): string {
 
 /**
  * Returns the canonical form of an endpoint, by which two can be compared: `unix://` and the socket path with
- * symbolic links resolved as far as the path exists; that of the runtime for the socket of a recorder. Endpoints of remote and saved nodes are returned as they are. Throws
- * ConfigError as socketPath does.
+ * symbolic links resolved as far as the path exists; that of the runtime for the socket of a recorder. Endpoints of
+ * remote and saved nodes are returned as they are. Throws ConfigError as socketPath does.
  */
 export async function canonicalEndpoint(endpoint: string): Promise<string> {
   if (/^(ssh|archive):/.test(endpoint)) return endpoint;

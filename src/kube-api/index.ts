@@ -18,7 +18,6 @@ export {openCredentials, type FileCredentials} from './kubeconfig/credentials.js
 export {Informer} from './informer.js';
 export type {ListedObject, ListerWatcher} from './list-watch.js';
 export type {RequestObserver} from './request-observer.js';
-export type {ApiRequestSpan, TraceApiRequest} from './traced-connection.js';
 export {Reflector} from './reflector.js';
 export {createCollection, type CollectionOptions} from './resource.js';
 export {createMergePatch} from './strategic-merge-patch.js';

@@ -147,7 +147,7 @@ async function requests(port, readOnlyPort) {
     const [response] = await Promise.race([once(r, 'response'), once(r, 'upgrade')]);
     process.stderr.write(`${method} ${path}: ${response.statusCode}\n`);
     if (response.statusCode === 101) response.socket.destroy();
-    else for await (const _ of response);
+    else await once(response.resume(), 'end');
   };
   const log = '/containerLogs/default/good/main';
   await ask('GET', log, traceparent('1111111111111111', '01'));

@@ -1,7 +1,6 @@
 import {getBun} from '../bun.js';
 import {BunSocket} from './bun-socket.js';
 import {NodeSocket} from './node-socket.js';
-
 import {PipeSocket} from './pipe-socket.js';
 import {getSocketBinding} from './socket-binding.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';

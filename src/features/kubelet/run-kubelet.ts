@@ -88,8 +88,8 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     using _optimization = limitOptimization();
     const connections = new ConnectionMetrics(context.clock);
     await using tracing = await startTracing(options, log);
-    const {observe} = connections.restClient;
-    const observed = {...options, config: live.values, logger: log, observe, trace: tracing?.traceApiRequest};
+    const watched = {observe: connections.restClient.observe, trace: tracing?.traceApiRequest};
+    const observed = {...options, config: live.values, logger: log, ...watched};
     using api = await openNodeApi(observed);
     const {connection, describe} = await options.open([
       connections.operations.observer,
@@ -113,8 +113,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         node,
         cluster: joined?.cluster,
         logger: log,
-        metrics,
-        tracer: tracing?.tracer,
+        ...{metrics, tracer: tracing?.tracer},
         onLockAcquired: async () => {
           const servers = createServerOptions(live, {
             ...{connection, node, logger: log, certDir, policyFile, reviews},

@@ -30,7 +30,7 @@ import {
   reportingExporter,
 } from '../../../cli/diagnostics/spans.js';
 import type {CallObserver} from '../../../cri/index.js';
-import type {TraceApiRequest} from '../../../kube-api/index.js';
+import type {ConnectApiServerOptions} from '../../../kubelet/cluster/index.js';
 import {namespacedName, podRef, type KubeletTracer} from '../../../kubelet/index.js';
 import {clientAttributes, serverAttributes, STATUS_ATTRIBUTE} from './http-attributes.js';
 
@@ -58,6 +58,7 @@ export interface KubeletTracing extends AsyncDisposable {
 }
 
 type Mask = KubeletTracingOptions['mask'];
+type TraceApiRequest = NonNullable<ConnectApiServerOptions['trace']>;
 
 /** Maximum time to wait for the collector, in ms: of an export in the background, and at the end. */
 const EXPORT_MS = 10_000;
