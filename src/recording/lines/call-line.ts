@@ -29,77 +29,12 @@ export interface RecordedMessages {
   readonly counts: Readonly<Record<Side, {readonly messages: number; readonly bytes: number}>>;
 }
 
-<<<<<<< HEAD
 /** Makes the lines of calls and messages, without their line breaks. */
 export class LineMaker {
   readonly #mask: MessageMask;
   readonly #target = new JsonBuffer();
   readonly #writers = new Map<PartMask, MessageJson>();
-||||||| 32830d38
-/** Returns the line of a call that has ended, or that has not when the recording ended. */
-export function callLine(
-  recorded: RecordedMessages,
-  end: CallEnd | undefined,
-  mask: MessageMask,
-): JsonObject {
-  const {id, call, request, response, counts} = recorded;
-  const method = methodOf(call.path);
-  return {
-    time: formatMicroseconds(call.startedAtMs),
-    call: id,
-    connection: call.connection,
-    service: method.service,
-    method: method.name,
-    ...(end === undefined
-      ? {open: true}
-      : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
-    ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-    // Some servers send a message with a success, too.
-    ...(end !== undefined &&
-      end.message !== '' &&
-      end.code !== 'OK' &&
-      mask(method.name, 'server', {error: end.message})),
-    ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
-    ...metadataJson('metadata', call.metadata),
-    ...content('request', {method, from: 'client', message: request, mask}),
-    ...content('response', {method, from: 'server', message: response, mask}),
-    ...metadataJson('responseMetadata', end?.metadata ?? []),
-    ...(method.info === undefined && {requestBytes: counts.client.bytes, responseBytes: counts.server.bytes}),
-    ...(method.info?.stream === true && {messages: counts.server.messages}),
-  };
-}
-=======
-/** Returns the line of a call that has ended, or that has not when the recording ended. */
-export function callLine(
-  recorded: RecordedMessages,
-  end: CallEnd | undefined,
-  mask: MessageMask,
-): JsonObject {
-  const {id, call, request, response, counts} = recorded;
-  const method = methodOf(call.path);
-  return {
-    time: formatMicroseconds(call.startedAtMs),
-    call: id,
-    connection: call.connection,
-    service: method.service,
-    method: method.name,
-    ...(end === undefined
-      ? {open: true}
-      : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
-    ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-    ...(end !== undefined && isError(end) && mask(method.name, 'server', {error: end.message})),
-    ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
-    ...metadataJson('metadata', call.metadata),
-    ...content('request', {method, from: 'client', message: request, mask}),
-    ...content('response', {method, from: 'server', message: response, mask}),
-    ...metadataJson('responseMetadata', end?.metadata ?? []),
-    ...(method.info === undefined && {requestBytes: counts.client.bytes, responseBytes: counts.server.bytes}),
-    ...(method.info?.stream === true && {messages: counts.server.messages}),
-  };
-}
->>>>>>> h-walk
 
-<<<<<<< HEAD
   constructor(mask: MessageMask) {
     this.#mask = mask;
   }
@@ -118,10 +53,8 @@ export function callLine(
         ? {open: true}
         : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
       ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
-      // Some servers send a message with a success, too.
       ...(end !== undefined &&
-        end.message !== '' &&
-        end.code !== 'OK' &&
+        isError(end) &&
         this.#mask.message(method.name, 'server', {error: end.message})),
       ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
       ...metadataJson('metadata', call.metadata),
@@ -191,40 +124,6 @@ export function callLine(
     this.#target.text('}');
     return this.#target.take();
   }
-||||||| 32830d38
-/** Returns the line of a message of a stream. `nowMs` is its time, in ms since the epoch. */
-export function messageLine(
-  {id, call}: Pick<RecordedMessages, 'id' | 'call'>,
-  message: TappedMessage,
-  {nowMs, mask}: {readonly nowMs: number; readonly mask: MessageMask},
-): JsonObject {
-  const method = methodOf(call.path);
-  return {
-    time: formatMicroseconds(nowMs),
-    call: id,
-    method: method.name,
-    ...content('message', {method, from: 'server', message, mask}),
-  };
-=======
-/** Reports whether a call has the message of an error. Some servers send one with a success, too. */
-function isError({code, message}: CallEnd): boolean {
-  return message !== '' && code !== 'OK';
-}
-
-/** Returns the line of a message of a stream. `nowMs` is its time, in ms since the epoch. */
-export function messageLine(
-  {id, call}: Pick<RecordedMessages, 'id' | 'call'>,
-  message: TappedMessage,
-  {nowMs, mask}: {readonly nowMs: number; readonly mask: MessageMask},
-): JsonObject {
-  const method = methodOf(call.path);
-  return {
-    time: formatMicroseconds(nowMs),
-    call: id,
-    method: method.name,
-    ...content('message', {method, from: 'server', message, mask}),
-  };
->>>>>>> h-walk
 }
 
 /** Formats a time in ms since the epoch with microseconds, from which the order of calls can be read. */
@@ -246,4 +145,9 @@ function metadataJson(name: string, fields: readonly HeaderField[]): JsonObject 
   if (fields.length === 0) return {};
   const shown = fields.map(([field, value]) => [field, CREDENTIAL.test(field) ? '***' : value] as const);
   return {[name]: Object.fromEntries(shown)};
+}
+
+/** Reports whether a call has the message of an error. Some servers send one with a success, too. */
+function isError({code, message}: CallEnd): boolean {
+  return message !== '' && code !== 'OK';
 }
