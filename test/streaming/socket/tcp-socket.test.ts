@@ -67,7 +67,11 @@ describe.each(Object.keys(KINDS) as Kind[])('a TCP socket of %s', (kind) => {
     socket.write('a');
     socket.write(Buffer.from('b'));
     socket.uncork();
-    const sent = new Promise<void>((resolve) => socket.write('c', () => resolve()));
+    const sent = new Promise<void>((resolve) =>
+      socket.write('c', () => {
+        resolve();
+      }),
+    );
     await sent;
     await until(() => got.text === 'abc');
     peer.write('answer');
@@ -176,10 +180,21 @@ describe.each(Object.keys(KINDS) as Kind[])('a TCP socket of %s', (kind) => {
     peer.destroy();
     await once(peer, 'close');
     await expect
-      .poll(() => new Promise((resolve) => socket.write(Buffer.alloc(100_000), () => resolve(true))))
+      .poll(
+        () =>
+          new Promise((resolve) =>
+            socket.write(Buffer.alloc(100_000), () => {
+              resolve(true);
+            }),
+          ),
+      )
       .toBe(true);
     for (let times = 0; times < 5; times += 1)
-      await new Promise<void>((resolve) => socket.write('more', () => resolve()));
+      await new Promise<void>((resolve) =>
+        socket.write('more', () => {
+          resolve();
+        }),
+      );
     expect(String((await once(socket, 'data'))[0])).toBe('the end');
     expect(errors.every((error) => (error as {syscall?: string}).syscall === 'read')).toBe(true);
   });
@@ -212,7 +227,7 @@ describe('errors are those of node:net', () => {
       () => undefined,
       (reason: unknown) => reason,
     )) as Error;
-    return {...error, message: error.message.replace(/ - Local .*/, '')};
+    return Object.assign({}, error, {message: error.message.replace(/ - Local .*/, '')});
   }
 
   test.each(['127.0.0.1', '::1'])('a closed port at %s', async (host) => {
