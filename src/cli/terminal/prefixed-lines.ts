@@ -1,5 +1,5 @@
 import {Writable} from 'node:stream';
-import type {OutputStream} from '../process/standard-output.js';
+import type {OutputTarget} from '../../streaming/session/remote-output.js';
 
 /** Maximum length of a line in bytes; longer lines are written in pieces. */
 const MAX_LINE = 64 * 1024;
@@ -11,10 +11,10 @@ const NEWLINE = 0x0a;
  */
 export class PrefixedLines extends Writable {
   readonly #prefix: Buffer;
-  readonly #target: OutputStream;
+  readonly #target: OutputTarget;
   #rest = Buffer.alloc(0);
 
-  constructor(prefix: string, target: OutputStream) {
+  constructor(prefix: string, target: OutputTarget) {
     super();
     this.#prefix = Buffer.from(prefix);
     this.#target = target;
@@ -22,7 +22,7 @@ export class PrefixedLines extends Writable {
 
   finish(): void {
     if (this.#rest.length > 0)
-      this.#target.write(Buffer.concat([this.#prefix, this.#rest, Buffer.of(NEWLINE)]));
+      this.#target.write(Buffer.concat([this.#prefix, this.#rest, Buffer.of(NEWLINE)]), () => undefined);
     this.#rest = Buffer.alloc(0);
   }
 

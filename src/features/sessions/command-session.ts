@@ -1,4 +1,5 @@
 import type {OpenSessionOptions} from '../../operations/exec/open-accepted-session.js';
+import type {OutputTarget} from '../../streaming/session/remote-output.js';
 import type {RemoteResult, RemoteSession, SessionRequest} from '../../streaming/session/session.js';
 import type {
   ConnectionContext,
@@ -10,7 +11,6 @@ import type {
   SignalContext,
 } from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
-import type {OutputStream} from '../../cli/process/standard-output.js';
 import type {SessionFlagValues} from './session-flags.js';
 import {parseTransport, tlsOptions} from './streaming-flags.js';
 import {DETACH_KEYS, parseDetachKeys} from './detach-keys.js';
@@ -127,7 +127,7 @@ async function runConnectedSession(
     report.info(
       'kcri: this runtime cannot signal the end of standard input; a command that reads until the end never exits',
     );
-  const targets = takesOutput ? [out.stdout.stream, out.stderr.stream] : [];
+  const targets = takesOutput ? [out.stdout.stream, new LazyStderr(out)] : [];
   const {outputs, finish} = await prefixLines(prefix, targets);
   const end = await runSession(session, context, {
     ...streams,
@@ -147,8 +147,25 @@ async function runConnectedSession(
   return {kind: 'left', exitCode: EXIT.ok};
 }
 
+/** Standard error, which is opened for the first output: for a terminal or a socket that loads node:net. */
+class LazyStderr implements OutputTarget {
+  readonly #out: OutputContext['out'];
+  #isOpen = false;
+
+  constructor(out: OutputContext['out']) {
+    this.#out = out;
+  }
+
+  write(chunk: Uint8Array | string, written: () => void): boolean {
+    this.#isOpen ||= chunk.length > 0;
+    if (this.#isOpen) return this.#out.stderr.stream.write(chunk, written);
+    process.nextTick(written);
+    return true;
+  }
+}
+
 /** Returns the outputs of a session, each line with the prefix if there is one, and how to write an unfinished last line. */
-async function prefixLines(prefix: string | undefined, targets: readonly OutputStream[]) {
+async function prefixLines(prefix: string | undefined, targets: readonly OutputTarget[]) {
   if (prefix === undefined) return {outputs: targets, finish: () => undefined};
   const {PrefixedLines} = await import('../../cli/terminal/prefixed-lines.js');
   const outputs = targets.map((target) => new PrefixedLines(prefix, target));
