@@ -231,7 +231,7 @@ module.exports = {
       to: {
         path: '^src/cri/',
         pathNot:
-          '^src/cri/(call-options|codec|endpoint|errors|proto-json|wire-format|gen/\\w+|unary/grpc-status|http2/[\\w-]+)\\.ts$',
+          '^src/cri/(call-options|codec|endpoint|errors|message-schema|proto-json|wire-format|gen/\\w+|unary/grpc-status|http2/[\\w-]+)\\.ts$',
       },
     },
     {
