@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {aManifest} from '../../../commands/command-testbed.js';
+import {countFileRequests} from '../../../base/count-file-requests.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 /*
@@ -10,6 +11,10 @@ import {DaemonTestbed} from '../daemon-testbed.js';
 /** Maximum time of the clock between the manifest or the exit and the start of the container, in ms. */
 const MAX_WAIT_MS = 100;
 const PODS = 20;
+/** Maximum number of calls on files for the start of a pod that are handed to other threads, with those of writing its manifest. */
+const MAX_FILE_REQUESTS = 73;
+/** Time in which what follows a start is written, in ms. */
+const SETTLE_MS = 5000;
 /** The default of syncFrequency, in ms. */
 const SYNC_FREQUENCY_MS = 60_000;
 /** Calls that start a pod of one container, in order. */
@@ -78,6 +83,17 @@ describe('without waits and unnecessary calls', () => {
     const methods = methodsOf(testbed);
     for (const call of START_CALLS) expect(methods.filter((method) => method === call)).toHaveLength(PODS);
     expect(methods.filter(isRead).length / PODS).toBeLessThanOrEqual(START_READS.length);
+  });
+
+  test('pods that start at once hand few calls on files to other threads', async () => {
+    await using testbed = await startDaemon();
+    using requests = countFileRequests();
+    const names = Array.from({length: PODS}, (_, index) => `web-${index}`);
+    for (const name of names) await testbed.put(`${name}.json`, aManifest({name}));
+    await testbed.until('all are ready', () => names.every((name) => testbed.statusOf(name).ready === 1));
+    // Statuses and events are written afterwards.
+    await testbed.clock.sleep(SETTLE_MS);
+    expect(requests.count / PODS).toBeLessThanOrEqual(MAX_FILE_REQUESTS);
   });
 
   test('a killed container restarts when its exit is seen', async () => {
