@@ -72,6 +72,7 @@ function createHandler({
   const parts = {
     local: {
       takeOverPods: async () => [],
+      moveRecords: async () => [],
       store: {
         put: async (record: PodRecord) => {
           storedRecord = record;
