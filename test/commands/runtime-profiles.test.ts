@@ -367,7 +367,7 @@ describe.each(NAMES)('on %s', (profile) => {
     await ui.page.signIn();
     const live = await ui.page.live();
     await live.until(() => live.pod('web')?.state === 'Running');
-    await live.until(() => live.last?.nodes?.[0]?.runtime !== undefined);
+    await live.until(() => live.last?.nodes[0]?.runtime !== undefined);
     await ui.interrupt();
     const restarted = await runKcri(['--root-dir', testbed.rootDir, 'restart', 'web', '-t', '0'], {
       endpoint: testbed.runtime.endpoint,
