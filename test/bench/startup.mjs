@@ -29,7 +29,7 @@ const COMMANDS = {
   '--help': {args: () => ['--help'], maxRatio: 3, maxProgramRatio: Infinity},
   'ps --help': {args: () => ['ps', '--help'], maxRatio: 3, maxProgramRatio: Infinity},
   'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1, maxRatio: 3, maxProgramRatio: Infinity},
-  'an unknown command': {args: () => ['verson'], exitCode: 1, maxRatio: 3, maxProgramRatio: Infinity},
+  'an unknown command': {args: () => ['verson'], exitCode: 3, maxRatio: 3, maxProgramRatio: Infinity},
 };
 
 const chosen = values.only?.split(',') ?? Object.keys(COMMANDS);

@@ -52,6 +52,8 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
       ...options.env,
     },
     calledAs: calledAs(options.env ?? {}),
+    // Standard input is that of the test.
+    openStdin: undefined,
     stdin: Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
       isTTY: options.interactive === true,
     }),

@@ -5,7 +5,7 @@ import type {StepMessage} from './killed-step.js';
 
 const STOP_LIMIT_MS = 20_000;
 
-/** What a process sends when its kubelet has stopped and it can start another one. */
+/** Message of a process whose kubelet has stopped, so that it can start another one. */
 export interface StoppedMessage {
   /** Names of the resources that the kubelet should have released, such as `Timeout`. */
   readonly leftResources: readonly string[];

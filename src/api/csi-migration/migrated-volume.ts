@@ -13,7 +13,7 @@ import {migratedNodeAffinity} from './migrated-topology.js';
 /** Source of an in-tree volume, whose fields are those of its kind. */
 type Source = Readonly<Record<string, unknown>>;
 
-/** What a source becomes for its CSI driver: all but the name of the driver. */
+/** Translation of a source for its CSI driver, without the driver's name. */
 type Translation = Omit<CSIPersistentVolumeSource, 'driver'>;
 
 /** A volume in the spec of a pod as its CSI driver knows it. */
@@ -156,7 +156,7 @@ function azureFile(source: Source, {metadata, spec}: PersistentVolume): Translat
   return azureShare(source, {group, name: metadata.name ?? '', namespace});
 }
 
-/** What identifies a share besides its source. */
+/** Parts of the identity of a share besides its source. */
 interface AzureShare {
   readonly group: string;
   readonly name: string;

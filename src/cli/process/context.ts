@@ -1,7 +1,7 @@
 import {systemClock, type Clock} from '../../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../../cri/endpoint.js';
 import {processCalledAs, SCRIPT, type CalledAs} from './called-as.js';
-import {openStandardInput, type InputStream} from './standard-input.js';
+import type {InputStream} from './standard-input.js';
 import {openStandardOutput, type OutputStream} from './standard-output.js';
 
 /** Addresses of the API of a kubelet on this machine, and client certificates that it may accept. */
@@ -20,6 +20,8 @@ export interface LocalKubelet {
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: InputStream;
+  /** Opens `stdin` more cheaply than the property does, unless it is open; undefined if `stdin` is not that of the process. */
+  readonly openStdin?: (() => Promise<InputStream>) | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly clock: Clock;
@@ -55,8 +57,12 @@ export function createProcessContext(
   let stderr: OutputStream | undefined;
   return {
     env: process.env,
-    // Most commands read no input.
+    // Node.js opens a standard stream on first access, and most commands read no input.
     get stdin() {
+      return (stdin ??= process.stdin);
+    },
+    openStdin: async () => {
+      const {openStandardInput} = await import('./standard-input.js');
       return (stdin ??= openStandardInput());
     },
     get stdout() {

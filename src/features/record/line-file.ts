@@ -37,7 +37,7 @@ export class LineFile {
   #allLost = 0;
   #writing: Promise<void> | undefined;
   #failure: SystemError | undefined;
-  /** Whether there is nothing but the header. */
+  /** True if the file has only the header. */
   #isUnused = true;
 
   private constructor(options: LineFileOptions, file: FileHandle) {

@@ -4,6 +4,7 @@ import {messageOf, SystemError} from '../../base/errors.js';
 import type {OutputTarget} from '../../streaming/session/remote-output.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session/session.js';
 import type {CliContext} from '../../cli/process/context.js';
+import type {InputStream} from '../../cli/process/standard-input.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {DetachFilter} from './detach-filter.js';
 import {pipeFile} from '../../cli/terminal/pipe-file.js';
@@ -38,18 +39,19 @@ export type SessionEnd = RemoteResult | {readonly kind: 'detached'} | {readonly 
  */
 export async function runSession(
   session: RemoteSession,
-  terminal: Pick<CliContext, 'stdin' | 'stdout' | 'stderr'>,
+  terminal: Pick<CliContext, 'stdin' | 'openStdin' | 'stdout' | 'stderr'>,
   options: RunSessionOptions,
 ): Promise<SessionEnd> {
   // Any number of sessions can share these signals.
   setMaxListeners(0, options.outputClosed, options.signal);
   const ended = new AbortController();
   if (options.tty) followSize(session, terminal, ended.signal);
-  const rawMode = await enterRawMode(session, terminal, options);
+  const stdin = session.stdin && (await inputOf(terminal, options));
+  const rawMode = options.tty && stdin !== undefined ? await enterRawMode(stdin) : undefined;
   try {
     return await Promise.race([
       remoteResult(session, options, rawMode),
-      forwardInput(session.stdin, terminal, {...options, until: ended.signal}),
+      forwardInput(session.stdin, stdin, {...options, until: ended.signal}),
       whenAborted(options.outputClosed, ended.signal).then(() => ({kind: 'unread'}) as const),
       whenAborted(options.signal, ended.signal).then(() => {
         throw options.signal.reason;
@@ -62,14 +64,17 @@ export async function runSession(
   }
 }
 
-/** Switches the local terminal to raw mode if it is the input of a remote one. */
-async function enterRawMode(
-  {stdin: target}: RemoteSession,
-  terminal: Pick<CliContext, 'stdin'>,
+/** Returns standard input; of a session without a terminal, opened in the cheapest way. */
+async function inputOf(
+  terminal: Pick<CliContext, 'stdin' | 'openStdin'>,
   {tty}: RunSessionOptions,
-): Promise<RawMode | undefined> {
-  if (!tty || target === undefined) return undefined;
-  const {stdin} = terminal;
+): Promise<InputStream> {
+  const {openStdin} = terminal;
+  return tty || openStdin === undefined ? terminal.stdin : await openStdin();
+}
+
+/** Switches the local terminal, the input of a remote one, to raw mode. */
+async function enterRawMode(stdin: InputStream): Promise<RawMode | undefined> {
   if (!isTerminalInput(stdin)) return undefined;
   const {RawMode} = await import('../../cli/terminal/raw-mode.js');
   return new RawMode(stdin);
@@ -107,12 +112,11 @@ type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & {readonly un
  */
 async function forwardInput(
   target: Writable | undefined,
-  terminal: Pick<CliContext, 'stdin'>,
+  stdin: InputStream | undefined,
   {tty, detachKeys, until}: InputOptions,
 ): Promise<SessionEnd> {
   return await new Promise<SessionEnd>((resolve, reject) => {
-    if (target === undefined) return;
-    const {stdin} = terminal;
+    if (target === undefined || stdin === undefined) return;
     const fail = (cause: unknown): void => {
       reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
     };

@@ -16,7 +16,7 @@ export interface PartMask {
   isPlainName(bytes: Buffer, start: number, end: number): boolean;
 }
 
-/** How a field is written. */
+/** Plan of a field, by which it is written. */
 interface FieldPlan {
   readonly type: FieldType;
   readonly wireType: number;

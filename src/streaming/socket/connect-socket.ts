@@ -21,7 +21,7 @@ import {findProxyVariable} from '../../base/net/proxy-variable.js';
 /** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
 const DIAL_TIMEOUT_MS = 30_000;
 
-/** Where a direct connection leads: an address, or a local socket. */
+/** Target of a direct connection: an address, or a local socket. */
 type Target = {readonly host: string; readonly port: number} | {readonly path: string};
 
 /** Opens a direct connection. Rejects with the error of the socket, or with the signal's reason. */

@@ -72,7 +72,7 @@ test.each(
 });
 
 // Proves: VsphereVirtualDiskVolumeSource.storagePolicyName
-test('the driver of a vSphere disk of a pod is told its storage policy, where a kubelet ends', () => {
+test('the storage policy of a vSphere disk of a pod is passed to the driver, where a kubelet ends', () => {
   const volume = {name: 'v', vsphereVolume: {volumePath: '[ds] a.vmdk', storagePolicyName: 'gold'}};
   expect(translateInlineVolume(volume, 'shop')?.source.volumeAttributes).toEqual({storagepolicyname: 'gold'});
 });

@@ -3,9 +3,8 @@ import {once} from 'node:events';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
-import {describe, expect, onTestFinished, test} from 'vitest';
-import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {FakeStreamingServer} from '../../fakes/streaming/fake-streaming-server.js';
+import {describe, expect, test} from 'vitest';
+import {startStreamingRuntime} from '../../fakes/streaming/start-streaming-runtime.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
@@ -17,23 +16,11 @@ const reportLoaded = (file: string): string => `process.on('exit', () => {
 
 /** Runs `exec -i` on a runtime whose commands return their input. `script` connects the input of `"$@"`. */
 async function echo(script: string, before: readonly string[] = []) {
-  const server = await FakeStreamingServer.start({
-    handleSession: async (session) => {
-      const stdin = session.stream('stdin');
-      await stdin.waitUntil((_, {isEnded}) => isEnded);
-      session.stream('stdout').send(stdin.received);
-      session.sendExitCode(0);
-    },
-  });
-  const sandbox = aSandbox();
-  const runtime = await FakeRuntime.start({
-    streamingUrl: server.url,
-    sandboxes: [sandbox],
-    containers: [aContainer({sandbox, name: 'main'})],
-  });
-  onTestFinished(async () => {
-    await runtime.stop();
-    await server[Symbol.asyncDispose]();
+  const runtime = await startStreamingRuntime(async (session) => {
+    const stdin = session.stream('stdin');
+    await stdin.waitUntil((_, {isEnded}) => isEnded);
+    session.stream('stdout').send(stdin.received);
+    session.sendExitCode(0);
   });
   const [program, ...words] = KCRI_COMMAND;
   const command = [program, ...before, ...words, 'exec', '-i', 'main', 'cat'];

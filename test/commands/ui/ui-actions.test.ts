@@ -1,9 +1,9 @@
 import {once} from 'node:events';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {WebSocket} from 'ws';
 import {until} from '../../base/until.js';
-import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {FakeStreamingServer, type ServerSession} from '../../fakes/streaming/fake-streaming-server.js';
+import type {ServerSession} from '../../fakes/streaming/fake-streaming-server.js';
+import {startStreamingRuntime} from '../../fakes/streaming/start-streaming-runtime.js';
 import {aManifest, createTestbed} from '../command-testbed.js';
 import {pathOf, startUi, type UiPage} from './ui-testbed.js';
 
@@ -92,17 +92,7 @@ function terminal(
 
 /** Starts a pod whose sessions are handled. */
 async function withSessions(handleSession: (session: ServerSession) => Promise<void> | void) {
-  const server = await FakeStreamingServer.start({handleSession});
-  const sandbox = aSandbox({name: 'web'});
-  const runtime = await FakeRuntime.start({
-    streamingUrl: server.url,
-    sandboxes: [sandbox],
-    containers: [aContainer({sandbox, name: 'main'})],
-  });
-  onTestFinished(async () => {
-    await runtime.stop();
-    await server[Symbol.asyncDispose]();
-  });
+  const runtime = await startStreamingRuntime(handleSession);
   const ui = await startUi(['ui', '--allow=exec'], {endpoint: runtime.endpoint});
   await ui.page.signIn();
   const live = await ui.page.live();

@@ -235,7 +235,7 @@ class VolumePlay {
     return this.#kills > 0;
   }
 
-  /** Whether the fault of the point has happened; both kills if it has two. */
+  /** True if the fault of the point has happened; both kills if it has two. */
   get #wasReached(): boolean {
     const isKilledAgain = this.#options.point.killAgainBeforeStep !== undefined;
     return isKilledAgain ? this.#kills > 1 : this.#hasFailed || this.#wasKilled;

@@ -4,8 +4,8 @@ import type {FileReader} from '../../doctor/readers/file-reader.js';
 import type {UiDisk} from '../protocol.js';
 
 /**
- * Returns the file systems that paths are on, each once, with the first of its paths as its name. They are told apart by the
- * device of the mount that a path leads to, through its links: two of the same size are two, and a bind mount is none of its own.
+ * Returns the file systems that paths are on, each once, with the first of its paths as its name. The device
+ * of the mount that a path leads to, through its links, identifies them: two of the same size are two, and a bind mount is none.
  */
 export async function readNodeDisks(
   files: Pick<FileReader, 'mount' | 'space'>,

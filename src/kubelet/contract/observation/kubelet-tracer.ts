@@ -9,7 +9,7 @@ export type PodSpan = 'syncPod' | 'syncTerminatingPod' | 'syncTerminatedPod';
 export interface TracedPodWork<T> {
   readonly span: PodSpan;
   readonly pod: Pod;
-  /** Why the pod is synced. */
+  /** Reason for the sync, such as `create`. */
   readonly updateType: string;
   readonly work: () => Promise<T>;
   /** Returns the error of a result that is a failure; undefined if it is none. */

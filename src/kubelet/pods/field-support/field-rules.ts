@@ -281,7 +281,7 @@ const VSPHERE_DISK: RulesOf<VsphereVirtualDiskVolumeSource> = {
   volumePath: honored,
   fsType: honored,
   storagePolicyName: honored,
-  storagePolicyID: ignored('the CSI driver is told the name of the policy'),
+  storagePolicyID: ignored('the CSI driver gets the name of the policy'),
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {

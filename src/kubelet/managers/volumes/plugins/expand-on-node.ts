@@ -15,7 +15,7 @@ export async function expandOnNode(
   return await csi.expandOther(volume, options);
 }
 
-/** How to enlarge a volume. */
+/** Plugin of a volume, and its way to enlarge one. */
 interface ExpandCall {
   readonly plugin: string;
   readonly options: ExpandOptions;

@@ -54,7 +54,7 @@ export interface VolumeHost {
   readonly operated?: (operation: VolumeOperation) => void;
 }
 
-/** What decides whether a volume is measured. */
+/** Node and FlexVolume drivers, on which it depends whether a volume is measured. */
 export interface MeasuringHost extends Pick<VolumeHost, 'flex'> {
   readonly node: Pick<NodeFacts, 'rootDir' | 'volumePluginDir'>;
 }

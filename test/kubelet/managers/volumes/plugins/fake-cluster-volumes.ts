@@ -4,7 +4,7 @@ import type {
   NodeExpansion,
 } from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
 
-/** What a cluster does for volumes of plugins that have no CSI driver. */
+/** Part of a cluster for volumes of plugins that have no CSI driver. */
 export interface FakeClusterVolumes {
   readonly csi: CsiVolumes;
   /** Volumes that are in use, as `name pod`, and `released pod`. */
