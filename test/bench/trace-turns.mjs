@@ -61,7 +61,8 @@ await withNode(second ?? {}, async (node) => {
       shapes.filter((shape) => !others.includes(shape)).map((shape) => `${sign} ${shape}\n`);
     process.stdout.write([...only(theirs, ours, '-'), ...only(ours, theirs, '+')].join(''));
     if (values.golden !== undefined)
-      await writeFile(values.golden, `${JSON.stringify(theirs, undefined, 2)}\n`);
+      // The golden shapes are those of spans, without the resource.
+      await writeFile(values.golden, `${JSON.stringify(theirs.slice(1), undefined, 2)}\n`);
   } finally {
     proxy.kill('SIGKILL');
     await plane[Symbol.asyncDispose]();
