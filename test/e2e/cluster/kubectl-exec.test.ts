@@ -145,7 +145,12 @@ describe.each(newestRuntime)('kubectl enters containers: $name', (which) => {
 
   test('debug starts an ephemeral container beside the target', async () => {
     const flags = ['-i', `--image=${IMAGE}`, '--container=debugger', '--target=main', '--profile=general'];
-    const {stdout, exitCode} = await cluster.kubectl.run(['debug', 'web', ...flags, '--', 'ps']);
+    // Output before kubectl has attached would be lost, so the command waits for its input.
+    const command = shellCommand('read line; ps');
+    const {stdout, exitCode} = await cluster.kubectl.run(
+      ['debug', 'web', ...flags, '--', ...command],
+      'go\n',
+    );
     expect(stdout).toContain('httpd -p 8080');
     expect(exitCode).toBe(0);
   });
