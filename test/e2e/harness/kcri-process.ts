@@ -74,7 +74,7 @@ export function startKcriProcess(args: readonly string[], options: KcriOptions =
     for (;;) {
       const match = pattern.exec(output.stdout + output.stderr);
       if (match !== null) return match;
-      if (child.exitCode !== null)
+      if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`kcri ended without printing ${String(pattern)}: ${output.stdout}${output.stderr}`);
       await delay(5);
     }

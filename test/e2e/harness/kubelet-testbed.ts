@@ -26,7 +26,10 @@ export interface KubeletTestbed extends AsyncDisposable {
    * container garbage collection, as with a kubelet.
    */
   remove(name: string): Promise<void>;
-  /** Starts a daemon on free ports, with additional lines of configuration and flags. */
+  /**
+   * Starts a daemon on free ports, with additional lines of configuration and flags. Daemons of before are killed: a
+   * repeated test finds the daemon of its failed attempt.
+   */
   start(config?: string, flags?: readonly string[]): Promise<ServingDaemon>;
 }
 
@@ -45,7 +48,14 @@ export async function startKubeletTestbed(
   await mkdir(directory);
   const daemons: KcriProcess[] = [];
   const names: string[] = [];
+  const endDaemons = async (): Promise<void> => {
+    for (const daemon of daemons.splice(0)) {
+      daemon.kill('SIGKILL');
+      await daemon.exited;
+    }
+  };
   const start: KubeletTestbed['start'] = async (config = '', flags = []) => {
+    await endDaemons();
     const [port, readOnlyPort, healthzPort] = await freePorts(3);
     const file = join(rootDir, 'kubelet.yaml');
     await writeFile(
@@ -83,10 +93,7 @@ ${config}`,
       await until(async () => (await left()).length === 0);
     },
     [Symbol.asyncDispose]: async () => {
-      for (const daemon of daemons) {
-        daemon.kill('SIGKILL');
-        await daemon.exited;
-      }
+      await endDaemons();
       await podTestbed.delete(...names);
       await podTestbed[Symbol.asyncDispose]();
     },
