@@ -158,12 +158,16 @@ async function exchange(path: string, write: (temporary: string) => Promise<void
   }
 }
 
-/** Directories that this process has cleaned. */
+/** Directories that this process has cleaned, in the order of their first write. */
 const cleaned = new Set<string>();
+/** Number of directories that are remembered: those of pods are removed as trees, without a call for each file. */
+const MAX_CLEANED = 500;
 
 /** Removes abandoned files before the first write of this process in a directory. */
 async function cleanOnce(directory: string): Promise<void> {
   if (cleaned.has(directory)) return;
+  const [oldest] = cleaned;
+  if (cleaned.size === MAX_CLEANED && oldest !== undefined) cleaned.delete(oldest);
   cleaned.add(directory);
   // A directory of the user may contain files of another user; they are not a reason to refuse the write.
   await removeAbandonedFiles(directory).catch(() => undefined);

@@ -87,3 +87,18 @@ test('a directory is forgotten with its file, and cleaned again before the next 
   await writeFileAtomic(path, 'two', 0o600);
   expect(await readdir(directory)).toEqual(['file']);
 });
+
+test('a directory is forgotten after writes in many others: those of removed pods do not add up', async () => {
+  const root = await temporaryDirectory();
+  const first = join(root, 'first');
+  await mkdir(first);
+  await writeFileAtomicWithoutSync(join(first, 'file'), 'one', 0o600);
+  await writeFile(join(first, ABANDONED_FILE), '');
+  for (let index = 0; index < 500; index += 1) {
+    const directory = join(root, `${index}`);
+    await mkdir(directory);
+    await writeFileAtomicWithoutSync(join(directory, 'file'), 'x', 0o600);
+  }
+  await writeFileAtomicWithoutSync(join(first, 'file'), 'two', 0o600);
+  expect(await readdir(first)).toEqual(['file']);
+});
