@@ -20,6 +20,7 @@ interface ShownPhase {
 
 describe.each(newestRuntime)('timeline: $name', (which) => {
   let testbed: KubeletTestbed;
+  let attempts = 0;
   beforeAll(async () => {
     testbed = await startKubeletTestbed(which, 'n1');
   });
@@ -36,9 +37,11 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
     await testbed.start();
     const readinessProbe = {exec: {command: ['true']}, initialDelaySeconds: 1, periodSeconds: 1};
     const container = aContainer('main', {command: shellCommand('sleep 3600'), readinessProbe});
-    await testbed.put('web', aManifest('web', {terminationGracePeriodSeconds: 0, containers: [container]}));
-    await until(async () => (await phasesOf('web-n1')).some(({phase}) => phase === 'readiness'));
-    const phases = await phasesOf('web-n1');
+    // A kubelet has no exact phases of a pod that it finds running, such as that of a failed attempt.
+    const name = `web${(attempts += 1)}`;
+    await testbed.put(name, aManifest(name, {terminationGracePeriodSeconds: 0, containers: [container]}));
+    await until(async () => (await phasesOf(`${name}-n1`)).some(({phase}) => phase === 'readiness'));
+    const phases = await phasesOf(`${name}-n1`);
     // Whether the runtime's start of the process or the end of its answer is earlier differs.
     expect(
       phases.map(({phase, subject = '', exact}) => [phase, subject, exact].join(' ')).toSorted(),
