@@ -331,23 +331,37 @@ describe('run IMAGE', () => {
     expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({stdout: 'early\n', stderr: '', exitCode: 2});
   });
 
-  test('-t shows the output of a container that exits before the runtime attaches the session', async () => {
-    const server = await FakeStreamingServer.start({
-      handleSession: (session) => {
-        testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 4);
-        session.sendStatus({status: 'Failure', message: 'container is in CONTAINER_EXITED state'});
-      },
-    });
-    onTestFinished(async () => {
-      await server[Symbol.asyncDispose]();
-    });
-    await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n'})});
-    expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({
-      stdout: 'early\n',
-      stderr: '',
-      exitCode: 4,
-    });
-  });
+  test.each([
+    ['has reported its exit', 'container is in CONTAINER_EXITED state', 0],
+    ['has removed its task and reports the exit later', 'task 1f not found: not found', 3],
+  ])(
+    '-t shows the output of a container that exits before the session, when the runtime %s',
+    async (_, message, calls) => {
+      const statusCalls = () => testbed.runtime.callsTo('ContainerStatus').length;
+      const server = await FakeStreamingServer.start({
+        handleSession: async (session) => {
+          const before = statusCalls();
+          const exit = () => {
+            testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 4);
+          };
+          if (calls === 0) exit();
+          session.sendStatus({status: 'Failure', message});
+          if (calls === 0) return;
+          await until(() => statusCalls() >= before + calls);
+          exit();
+        },
+      });
+      onTestFinished(async () => {
+        await server[Symbol.asyncDispose]();
+      });
+      await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n'})});
+      expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({
+        stdout: 'early\n',
+        stderr: '',
+        exitCode: 4,
+      });
+    },
+  );
 
   test('a kubelet on the node causes a note', async () => {
     await use({sandboxes: [aSandbox({name: 'web', labels: {'io.kubernetes.pod.uid': 'u1'}})]});

@@ -48,7 +48,7 @@ export function isDetached(end: MainProcessEnd | undefined): boolean {
   return end?.kind === 'left' && end.exitCode === EXIT.ok;
 }
 
-/** Interval of the checks of the size of a log, and number of checks without and with growth. */
+/** Interval of the checks of a log's size and of an exit, number of checks of a log without growth, and of all. */
 const QUIET_MS = 40;
 const QUIET_ROUNDS = 4;
 const MAX_ROUNDS = 50;
@@ -146,13 +146,13 @@ class MainProcess {
         await this.#printLog();
       });
       if (end.kind !== 'failed') return end.kind === 'left' ? end : undefined;
-      if (!(await this.#hasExited())) throw new ExecFailedError(end.message);
+      if (!(await this.#exitsSoon())) throw new ExecFailedError(end.message);
       // It has exited between the opening of the session and the attachment.
       await this.#waitForQuietLog();
       await this.#printLog();
       return undefined;
     } catch (error) {
-      if (opened.signal.aborted || !(await this.#hasExited())) throw error;
+      if (opened.signal.aborted || !(await this.#exitsSoon())) throw error;
       await this.#printLog();
       return undefined;
     }
@@ -166,7 +166,7 @@ class MainProcess {
         async () => undefined,
       );
     } catch (error) {
-      if (!signal.aborted && !(await this.#hasExited())) throw error;
+      if (!signal.aborted && !(await this.#exitsSoon(signal))) throw error;
     }
   }
 
@@ -189,6 +189,19 @@ class MainProcess {
 
   async #hasExited(): Promise<boolean> {
     return await hasExited(this.#runtime, this.#container.id, this.#services.signal);
+  }
+
+  /**
+   * Reports whether the container has exited or does so within 50 status calls: containerd removes the task, to which
+   * nothing can be attached from then on, before it reports the exit. A busy runtime makes the wait longer.
+   */
+  async #exitsSoon(signal = this.#services.signal): Promise<boolean> {
+    const {clock} = this.#services.context;
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (await this.#hasExited()) return true;
+      await clock.sleep(QUIET_MS, signal);
+    }
+    return false;
   }
 
   async #followLog(): Promise<MainProcessEnd | undefined> {
