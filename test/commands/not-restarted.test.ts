@@ -51,6 +51,13 @@ test('a crashing pod that no process runs is shown as not restarted', async () =
   expect(await marks(testbed)).toEqual([]);
 });
 
+test('a pod of standard input has no file in the command that starts it again', async () => {
+  const testbed = await createTestbed();
+  await testbed.run(['sync', '-'], {stdin: CRASHING});
+  const {stderr} = await view(testbed, ['get', 'pods']);
+  expect(stderr).toContain('no kcri process runs this pod; "kcri sync FILE" starts it again\n');
+});
+
 test('a pod whose sync goes on is in CrashLoopBackOff, unless that process was killed', async () => {
   const testbed = await createTestbed();
   const controller = new AbortController();

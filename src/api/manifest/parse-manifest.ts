@@ -25,6 +25,8 @@ export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 export interface DecodeOptions {
   /** File as the user named it; every message starts with it. */
   readonly file: string;
+  /** What the pods record as their source: a path, a URL or `-`; `file` by default. */
+  readonly origin?: string | undefined;
   /** True if unknown fields and duplicate keys are warnings. */
   readonly lenient?: boolean | undefined;
   /** Changes each document before it is decoded. */
@@ -42,7 +44,10 @@ export type EditDocument = (root: ManifestNode) => EditedDocument;
 
 /** Position of an object in a manifest and the issues of its document. */
 export interface DocumentLocation {
+  /** File as messages name it. */
   readonly file: string;
+  /** Path, URL, or `-` for standard input. */
+  readonly origin: string;
   /** Position of the object's start, starting at 1. */
   readonly line: number;
   readonly column: number;
@@ -113,7 +118,7 @@ export interface RemovedFields {
 function toPlace(
   {node, path}: DecodedObject,
   text: SourceText,
-  issues: readonly ManifestIssue[],
+  {issues, origin}: Pick<DocumentLocation, 'issues' | 'origin'>,
 ): DocumentLocation {
   const {file, line, column} = text.createIssue(node.offset, '', '');
   const issueAt = (error: FieldError): ManifestIssue => {
@@ -124,7 +129,7 @@ function toPlace(
       describeFieldError(full),
     );
   };
-  return {file, line, column, issues, createIssue: issueAt};
+  return {file, origin, line, column, issues, createIssue: issueAt};
 }
 
 function describeRemoved(
@@ -169,10 +174,15 @@ function toWrittenJson(node: ManifestNode, isJson: boolean): unknown {
   });
 }
 
+interface DocumentOptions extends Pick<DecodeOptions, 'lenient' | 'edit'> {
+  readonly origin: string;
+  readonly isJson: boolean;
+}
+
 function readDocument(
   document: YamlDocument,
   text: SourceText,
-  {lenient = false, edit, isJson}: Omit<DecodeOptions, 'file'> & {readonly isJson: boolean},
+  {lenient = false, edit, origin, isJson}: DocumentOptions,
 ): DocumentContent {
   const {problems} = document;
   const {root, written, exported, problems: editProblems = []} = prepareDocument(document, edit);
@@ -187,7 +197,7 @@ function readDocument(
     ...editProblems.map(toIssue),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
-  const places = found.map((one) => ({...one, place: toPlace(one, text, issues)}));
+  const places = found.map((one) => ({...one, place: toPlace(one, text, {issues, origin})}));
   return {
     pods: places.flatMap(({object, place, path, node}) =>
       object.kind === 'Pod'
@@ -242,7 +252,7 @@ function createTemplateIssue(source: SourceText, content: string): ManifestIssue
  *
  * @throws ConfigError if it is too large or empty.
  */
-export function parseManifest(text: string, {file, ...options}: DecodeOptions): Manifest {
+export function parseManifest(text: string, {file, origin = file, ...options}: DecodeOptions): Manifest {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) {
     throw new ConfigError(`"${file}" is larger than ${MAX_MANIFEST_BYTES / 1024 / 1024} MiB`);
   }
@@ -250,7 +260,7 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
   const isJson = content.trimStart().startsWith('{');
   const yaml = parseYaml(content);
   const source = new SourceText(file, content, findSecretRanges(yaml, content));
-  const parts = yaml.map((document) => readDocument(document, source, {...options, isJson}));
+  const parts = yaml.map((document) => readDocument(document, source, {...options, origin, isJson}));
   const issues = parts.flatMap((part) => part.issues).sort(byPosition);
   const templateIssue = createTemplateIssue(source, content);
   const manifest = {

@@ -27,8 +27,8 @@ export function createReloadingObjects(
   options: ReloadingObjectsOptions,
 ): ApiObjects {
   const paths = sources.filter(isPath);
-  const readOnce = new Set(sources.filter((source) => !isPath(source)).map(nameOfSource));
-  const fixed = objects.filter(({file}) => readOnce.has(file));
+  const readOnce = new Set(sources.filter((source) => !isPath(source)).map(originOf));
+  const fixed = objects.filter(({origin}) => readOnce.has(origin));
   const from = (documents: ManifestSet['objects']): ApiObjects =>
     createApiObjects(
       documents.map(({object}) => object),
@@ -59,8 +59,7 @@ function isPath(source: ManifestSource): source is string {
   return typeof source === 'string' && source !== '-' && !isHttpUrl(source);
 }
 
-/** Returns the file name of documents from a source that is read once. */
-function nameOfSource(source: ManifestSource): string {
-  if (typeof source !== 'string') return source.file;
-  return source === '-' ? 'stdin' : redactUrlText(source);
+/** Returns the origin of documents from a source that is read once. */
+function originOf(source: ManifestSource): string {
+  return typeof source === 'string' ? redactUrlText(source) : (source.origin ?? source.file);
 }

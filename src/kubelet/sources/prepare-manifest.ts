@@ -194,7 +194,7 @@ export function prepareManifest(
   }
   try {
     const pod = prepare(document, objects);
-    return {kind: 'prepared', desired: {uid: podRef(pod).uid, pod, origin: document.file}};
+    return {kind: 'prepared', desired: {uid: podRef(pod).uid, pod, origin: document.origin}};
   } catch (error) {
     return toRejection(error, document);
   }

@@ -37,7 +37,7 @@ export function prepareWorkload(
   const createPod: Extract<DesiredWorkload, {kind: 'job'}>['createPod'] = (place, uid) => {
     const {pod, ...location} = createJobDocument(document, job, place);
     const withUid = {...location, pod: {...pod, metadata: {...pod.metadata, uid}}};
-    return {uid, pod: prepare(withUid, objects), origin: document.file};
+    return {uid, pod: prepare(withUid, objects), origin: document.origin};
   };
   return {kind: 'prepared', desired: {kind: 'job', workload, job, createPod}};
 }

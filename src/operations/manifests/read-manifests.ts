@@ -126,7 +126,10 @@ async function textsOf(
     file,
     text: await withFileName(file, read),
   });
-  if (source === STDIN) return [reader('stdin', () => readStreamText(stdin, 'stdin', signal))];
+  if (source === STDIN) {
+    const read = reader('stdin', () => readStreamText(stdin, 'stdin', signal));
+    return [async () => ({...(await read()), origin: STDIN})];
+  }
   const files = await withFileName(source, () => filesOf(source));
   return files.map((file) => reader(file, () => readFileText(file, signal)));
 }
@@ -159,8 +162,8 @@ async function loadSources(
     await attempt(async () => {
       for (const read of await textsOf(source, options))
         await attempt(async () => {
-          const {file, text} = await read();
-          manifests.push(loadManifest(text, {file, lenient, edit}));
+          const {file, origin, text} = await read();
+          manifests.push(loadManifest(text, {file, origin, lenient, edit}));
           files.push(file);
         });
     });

@@ -6,7 +6,10 @@ import {decodeUtf8, readTextFile} from '../../base/fs/read-text-file.js';
 
 /** A text with its name for messages. */
 export interface NamedText {
+  /** File as messages name it. */
   readonly file: string;
+  /** Path, URL, or `-` for standard input; `file` by default. */
+  readonly origin?: string;
   readonly text: string;
 }
 

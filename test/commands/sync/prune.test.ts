@@ -42,6 +42,16 @@ async function synced() {
   return {testbed, directory, other};
 }
 
+async function inDirectory(directory: string, act: () => Promise<void>): Promise<void> {
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    await act();
+  } finally {
+    process.chdir(before);
+  }
+}
+
 describe('sync --prune', () => {
   // Proves: sync --prune, plan --prune
   test('deletes the pods of the directory that it no longer contains, as plan says', async () => {
@@ -58,16 +68,21 @@ describe('sync --prune', () => {
 
   test('finds the pods by the path of their file, from whatever directory', async () => {
     const {testbed, directory} = await synced();
-    const before = process.cwd();
-    process.chdir(testbed.directory);
-    try {
-      await testbed.write('manifests/b.json', labeled('renamed', 'web'));
+    await testbed.write('manifests/b.json', labeled('renamed', 'web'));
+    await inDirectory(testbed.directory, async () => {
       expect(await testbed.run(['sync', 'manifests/b.json', '--prune'])).toMatchObject({exitCode: 0});
-    } finally {
-      process.chdir(before);
-    }
+    });
     expect(directory).toContain(testbed.directory);
     expect(names(testbed)).toEqual(['default/a', 'default/c', 'default/other', 'default/renamed']);
+  });
+
+  test('keeps the pods of standard input that was read in the directory', async () => {
+    const {testbed, directory} = await synced();
+    await inDirectory(directory, async () => {
+      expect(await testbed.run(['sync', '-'], {stdin: labeled('piped', 'web')})).toMatchObject({exitCode: 0});
+      expect(await testbed.run(['sync', '.', '--prune'])).toMatchObject({exitCode: 0});
+    });
+    expect(names(testbed)).toContain('default/piped');
   });
 
   test('without the flag deletes nothing', async () => {

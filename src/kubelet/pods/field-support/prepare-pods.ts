@@ -55,14 +55,20 @@ export function preparePods(
   if (options.static)
     for (const {pod, file} of documents) checkStaticReferences(pod, file, objects, {inCluster});
   refuse(complete, checkLogDirectory);
-  return complete.map(({document, pod}) => ({pod, source: document.file}));
+  return complete.map(({document, pod}) => ({pod, source: document.origin}));
 }
 
-function prepared({pod, file, written}: PodDocument, options: PrepareOptions): Pod {
+function prepared({pod, origin, written}: PodDocument, options: PrepareOptions): Pod {
   const {static: isStatic, nodeName, rootDir = '', seenAtMs, url} = options;
   const seen = new Date(seenAtMs).toISOString();
   return isStatic
-    ? toStaticPod(pod, {nodeName, file, seen, written, url: url ?? (isHttpUrl(file) ? file : undefined)})
+    ? toStaticPod(pod, {
+        nodeName,
+        file: origin,
+        seen,
+        written,
+        url: url ?? (isHttpUrl(origin) ? origin : undefined),
+      })
     : toLocalPod(admitted(pod, options), {nodeName, seen, rootDir});
 }
 
