@@ -130,8 +130,11 @@ export interface ControllerAttachments {
     pod: {readonly uid: string; readonly volume: string},
     signal: AbortSignal,
   ): Promise<string>;
-  /** Notes that a pod no longer uses volumes. */
-  release(podUid: string): void;
+  /**
+   * Notes that a pod no longer uses volumes. Those without another pod are in use until they are not among the mounted ones. Rejects
+   * like `listMounted`.
+   */
+  release(podUid: string, listMounted: () => Promise<readonly string[]>): Promise<void>;
 }
 
 /** Volumes of the CSI drivers of the node, which a daemon lets register, and others look up in their directory. */

@@ -13,7 +13,10 @@ import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
 import {createCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
-import {listAttachedFlexVolumes} from '../../managers/volumes/plugins/flex/flex-paths.js';
+import {
+  listAttachedFlexVolumes,
+  listMountedFlexVolumes,
+} from '../../managers/volumes/plugins/flex/flex-paths.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
@@ -25,7 +28,8 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createSwapManager,
   createMemoryQosManager,
   createPodResourcesManager,
-  (node) => createCsiManager(node, listAttachedFlexVolumes),
+  (node) =>
+    createCsiManager(node, {listAttached: listAttachedFlexVolumes, listMounted: listMountedFlexVolumes}),
   createPluginWatcher,
   createQosMemory,
   (node) => createProcessCgroups(node),

@@ -1,6 +1,7 @@
 import {compareQuantities} from '../../../../api/quantity.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
+import {systemMounter, type Mounter} from '../mounter.js';
 import type {OnDemandCsiOptions, OnDemandCsiVolumes} from './on-demand-csi.js';
 import type {RunningCsi} from './start-csi.js';
 import {listPodCsiVolumes} from './volume-data.js';
@@ -8,31 +9,42 @@ import {listPodCsiVolumes} from './volume-data.js';
 /** Period in which volumes of orphaned pods are looked for until they are unmounted, in ms: pods have started or ended then. */
 const ORPHAN_PERIOD_MS = 60_000;
 
+type RootFacts = Pick<NodeFacts, 'rootDir'>;
+
 /** A volume of another plugin that controllers attach, and a pod that has it. */
 export interface PluginAttachment {
   readonly uniqueName: string;
   readonly podUid: string;
 }
 
-/**
- * Creates the manager of CSI drivers of a daemon with which plugins can register. `listAttached` finds the volumes of other plugins
- * that an earlier process has left attached.
- */
+/** Finds volumes of other plugins that controllers attach. */
+export interface FindPluginAttachments {
+  /** Returns the volumes of pods that can be attached. Rejects with SystemError. */
+  listAttached(node: RootFacts): Promise<readonly PluginAttachment[]>;
+  /** Returns the unique names of the volumes that are mounted for all pods. Rejects with SystemError. */
+  listMounted(node: RootFacts, mounter: Mounter): Promise<readonly string[]>;
+}
+
+/** Creates the manager of CSI drivers of a daemon with which plugins can register. */
 export function createCsiManager(
   {devicePluginsDir}: Pick<NodeFacts, 'devicePluginsDir'>,
-  listAttached: (node: Pick<NodeFacts, 'rootDir'>) => Promise<readonly PluginAttachment[]>,
+  {listAttached, listMounted}: FindPluginAttachments,
 ): NodeManager | undefined {
   if (devicePluginsDir === undefined) return undefined;
   let running: RunningCsi | undefined;
+  let mounted: () => Promise<readonly string[]> = async () => [];
   return {
     name: 'csi',
     start: async (services, signal) => {
       const {startCsi} = await import('./start-csi.js');
       const started = await startCsi(services, signal);
       const {attachments} = started.volumes;
-      if (attachments !== undefined)
+      mounted = async () => await listMounted(services.node, systemMounter);
+      if (attachments !== undefined) {
         for (const {uniqueName, podUid} of await listAttached(services.node))
           attachments.use(uniqueName, podUid);
+        for (const uniqueName of await mounted()) attachments.keep(uniqueName);
+      }
       running = started;
     },
     plugins: {
@@ -52,6 +64,7 @@ export function createCsiManager(
       periodMs: ORPHAN_PERIOD_MS,
       run: async (signal) => {
         await running?.unmountOrphaned(signal);
+        await running?.volumes.attachments?.removeUnmounted(mounted);
       },
     },
     volumesInUse: () => running?.volumes.volumesInUse(),

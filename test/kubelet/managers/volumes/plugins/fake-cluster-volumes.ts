@@ -25,7 +25,7 @@ export function fakeClusterVolumes(device: string, sizes?: NodeExpansion): FakeC
     attachments: {
       use: (name, uid) => uses.push(`${name} ${uid}`),
       untilAttached: async () => device,
-      release: (uid) => uses.push(`released ${uid}`),
+      release: async (uid) => void uses.push(`released ${uid}`),
     },
     expandOther: async (volume, {signal}) => {
       expanded.push(volume);

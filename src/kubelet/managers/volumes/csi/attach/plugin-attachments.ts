@@ -1,32 +1,38 @@
 import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
 import type {ControllerAttachments} from '../../../../contract/volumes/csi-volumes.js';
 
-/** Volumes of other plugins that controllers attach, with their users. See ControllerAttachments. */
+/**
+ * Volumes of other plugins that controllers attach, with their users. One that is mounted for all pods remains in use without a user
+ * (GetVolumesInUse). See ControllerAttachments.
+ */
 export class PluginAttachments implements ControllerAttachments {
   readonly #cluster: Pick<CsiCluster, 'untilAttached'>;
   readonly #onChange: () => void;
-  /** Pods, by UID, that use each volume. */
+  /** Pods, by UID, that use each volume; none of one that is still mounted. */
   readonly #users = new Map<string, Set<string>>();
   readonly #waiting = new Set<string>();
 
-  /** `onChange` is called when a volume is used by its first pod, or by none any more. */
+  /** `onChange` is called when another volume is in use than before, or one no longer. */
   constructor(cluster: Pick<CsiCluster, 'untilAttached'>, onChange: () => void) {
     this.#cluster = cluster;
     this.#onChange = onChange;
   }
 
-  /** Unique names of the volumes that pods use. */
+  /** Unique names of the volumes that are in use. */
   get names(): readonly string[] {
     return [...this.#users.keys()];
   }
 
   use(uniqueName: string, podUid: string): void {
-    const users = this.#users.get(uniqueName);
-    if (users !== undefined) {
-      users.add(podUid);
-      return;
-    }
-    this.#users.set(uniqueName, new Set([podUid]));
+    const isNew = !this.#users.has(uniqueName);
+    this.#users.set(uniqueName, new Set([...(this.#users.get(uniqueName) ?? []), podUid]));
+    if (isNew) this.#onChange();
+  }
+
+  /** Reports a volume as in use that an earlier process has left mounted. */
+  keep(uniqueName: string): void {
+    if (this.#users.has(uniqueName)) return;
+    this.#users.set(uniqueName, new Set());
     this.#onChange();
   }
 
@@ -50,9 +56,19 @@ export class PluginAttachments implements ControllerAttachments {
     return this.#waiting.has(`${podUid}/${volume}`);
   }
 
-  release(podUid: string): void {
-    for (const [name, users] of this.#users) {
-      if (!users.delete(podUid) || users.size > 0) continue;
+  async release(podUid: string, listMounted: () => Promise<readonly string[]>): Promise<void> {
+    for (const users of this.#users.values()) users.delete(podUid);
+    await this.removeUnmounted(listMounted);
+  }
+
+  /** Removes the volumes without a user that are not mounted. Rejects like `listMounted`. */
+  async removeUnmounted(listMounted: () => Promise<readonly string[]>): Promise<void> {
+    const unused = [...this.#users].filter(([, users]) => users.size === 0);
+    if (unused.length === 0) return;
+    const mounted = new Set(await listMounted());
+    for (const [name, users] of unused) {
+      // A pod that has used it since then has another set.
+      if (mounted.has(name) || this.#users.get(name) !== users) continue;
       this.#users.delete(name);
       this.#onChange();
     }

@@ -1,5 +1,6 @@
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
+import {podDir} from '../../../../contract/node-facts.js';
 import {podRef} from '../../../../contract/pod-ref.js';
 import {findBlockDevice} from '../../devices/block-device.js';
 import {removeEmpty} from '../../devices/device-mounts.js';
@@ -7,10 +8,12 @@ import {isMountPoint} from '../../mounter.js';
 import {VolumeStepError} from '../../volume-step-error.js';
 import {mountForAllPods} from '../disks/disk-volume.js';
 import type {VolumeHost} from '../volume-plugin.js';
+import {flexDeviceOf} from './flex-device.js';
 import type {FlexDriver} from './flex-drivers.js';
 import {withFlexLock} from './flex-lock.js';
+import {removeFlexMark, setFlexMark} from './flex-marks.js';
 import {flexOptions, type FlexVolume} from './flex-options.js';
-import {flexDevicePath, flexUniqueName} from './flex-paths.js';
+import {flexDevicePath, flexMetadataPath, flexUniqueName} from './flex-paths.js';
 
 /** A volume that is attached, with its driver. */
 export interface AttachedFlexVolume {
@@ -24,8 +27,9 @@ export function attachesItself({csi}: Pick<VolumeHost, 'csi'>): boolean {
 }
 
 /**
- * Has the driver attach a volume to the node and mount it for all pods, unless it is mounted (AttachVolume, WaitForAttach,
- * MountDevice). Rejects with VolumeStepError, and with the signal's reason.
+ * Has the driver attach a volume to the node, unless it is mounted or a controller attaches it, wait for its device, and mount it for
+ * all pods, unless it is mounted (AttachVolume, WaitForAttach, MountDevice). The pod has claimed the volume before, so that none that
+ * ends unmounts it. Rejects with VolumeStepError, and with the signal's reason.
  */
 export async function attachFlexVolume(
   host: VolumeHost,
@@ -36,38 +40,49 @@ export async function attachFlexVolume(
   const identity = {driver: volume.source.driver, name: volume.name};
   const path = flexDevicePath(node, identity);
   const options = flexOptions(volume);
+  const {uid} = podRef(volume.pod);
   const attachments = attachesItself(host) ? undefined : host.csi?.attachments;
-  attachments?.use(flexUniqueName(identity), podRef(volume.pod).uid);
+  attachments?.use(flexUniqueName(identity), uid);
   await inStep('MountVolume.GetDeviceMountPath failed', signal, async () =>
     driver.call('getvolumename', [options], {signal}),
   );
+  // Without the lock: a controller can take long, or never attach it.
+  const attached = await attachments?.untilAttached(
+    flexUniqueName(identity),
+    {uid, volume: volume.specName ?? volume.name},
+    signal,
+  );
+  const attachUnless = async (isMounted: boolean): Promise<string> =>
+    isMounted ? '' : await attach(host, {volume, driver}, signal);
   await withFlexLock(node, identity, signal, async () => {
-    if (await isMountPoint(path, mounter)) return;
-    const device = await attach(host, {volume, driver}, signal);
+    await claim(flexMetadataPath(podDir(node, uid), identity));
+    const isMounted = await isMountPoint(path, mounter);
+    const known = isMounted ? await flexDeviceOf(host, identity) : '';
+    const device = known === '' ? (attached ?? (await attachUnless(isMounted))) : known;
     const found = await inStep('MountVolume.WaitForAttach failed', signal, async () =>
       driver.call('waitforattach', [device, options], {signal}),
     );
+    if (isMounted) return;
+    const mounted = found?.device ?? device;
     await inStep('MountVolume.MountDevice failed', signal, async () =>
-      mountDevice(host, {volume, driver, path, device: found === undefined ? device : found.device}, signal),
+      mountDevice(host, {volume, driver, path, device: mounted}, signal),
     );
-    flex.devices.set(path, found === undefined ? device : found.device);
+    flex.devices.set(path, mounted === '' ? device : mounted);
   });
 }
 
-/** Has the driver attach a volume, or waits until a controller has; returns the device, which can be empty. */
+/** Records that a pod needs the mount for all pods. Rejects with SystemError. */
+async function claim(metadataDir: string): Promise<void> {
+  await setFlexMark(metadataDir, 'claimed');
+  await removeFlexMark(metadataDir, 'released');
+}
+
+/** Has the driver attach a volume; returns the device, which can be empty. */
 async function attach(
   host: VolumeHost,
   {volume, driver}: AttachedFlexVolume,
   signal: AbortSignal,
 ): Promise<string> {
-  const {pod, name, specName = name, source} = volume;
-  const attachments = attachesItself(host) ? undefined : host.csi?.attachments;
-  if (attachments !== undefined)
-    return await attachments.untilAttached(
-      flexUniqueName({driver: source.driver, name}),
-      {uid: podRef(pod).uid, volume: specName},
-      signal,
-    );
   const attached = await inStep('AttachVolume.Attach failed', signal, async () =>
     driver.call('attach', [flexOptions(volume), host.node.nodeName], {signal}),
   );

@@ -6,7 +6,7 @@ import {resizeFilesystem} from '../../devices/resize-filesystem.js';
 import {expandOnNode} from '../expand-on-node.js';
 import type {VolumeHost} from '../volume-plugin.js';
 import {flexOptions, type FlexVolume} from './flex-options.js';
-import {flexDevicePath} from './flex-paths.js';
+import {flexDeviceOf} from './flex-device.js';
 
 /**
  * Has the driver enlarge a volume on the node, unless it says that it need not; enlarges the filesystem, if the driver leaves that to
@@ -20,7 +20,7 @@ export async function expandFlexVolume(
   const {driver} = volume.source;
   if (host.flex.capabilities(host.node, driver)?.requiresFSResize !== true) return true;
   const expand = async ({newSize, oldSize}: NodeExpansion, signal: AbortSignal): Promise<void> => {
-    const device = await deviceOf(host, volume);
+    const device = await flexDeviceOf(host, {driver, name: volume.name});
     const sizes = [newSize, oldSize].map((size) => String(quantityValue(size)));
     const args = [flexOptions(volume), device, path, ...sizes];
     const found = await host.flex.find(host.node, driver, signal);
@@ -28,15 +28,6 @@ export async function expandFlexVolume(
     await resizeFilesystem({device: await requireBlockDevice(device), path}, host.runTool, signal);
   };
   return await expandOnNode(host, volume, {plugin: driver, options, expand});
-}
-
-/** Returns the device that the driver has named, or of the mount for all pods, if another process has mounted it; empty for none. */
-async function deviceOf({node, mounter, flex}: VolumeHost, volume: FlexVolume): Promise<string> {
-  const path = flexDevicePath(node, {driver: volume.source.driver, name: volume.name});
-  const known = flex.devices.get(path);
-  if (known !== undefined) return known;
-  const mount = (await mounter.list()).findLast((each) => each.path === path);
-  return mount?.source.startsWith('/dev/') === true ? mount.source : '';
 }
 
 async function requireBlockDevice(device: string): Promise<string> {

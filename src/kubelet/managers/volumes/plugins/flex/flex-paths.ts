@@ -1,6 +1,8 @@
 import {basename, dirname, join} from 'node:path';
 import {isPathSegment, listDirectoryNames, validatePathSegment} from '../../../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
+import {listMountsBelow, type Mounter} from '../../mounter.js';
+import {hasFlexMark} from './flex-marks.js';
 import {flexDirectory, flexDriverOf} from './flex-name.js';
 
 type RootFacts = Pick<NodeFacts, 'rootDir'>;
@@ -12,9 +14,14 @@ export interface FlexVolumeDir {
   readonly name: string;
 }
 
+/** Returns the directory of the mounts for all pods. */
+function flexMountsDir({rootDir}: RootFacts): string {
+  return join(rootDir, 'plugins/kubernetes.io/flexvolume');
+}
+
 /** Returns the path at which a device is mounted for all pods that have a volume of this name (getDeviceMountPath). */
-export function flexDevicePath({rootDir}: RootFacts, {driver, name}: FlexVolumeDir): string {
-  const mounts = join(rootDir, 'plugins/kubernetes.io/flexvolume', driver, 'mounts');
+export function flexDevicePath(node: RootFacts, {driver, name}: FlexVolumeDir): string {
+  const mounts = join(flexMountsDir(node), driver, 'mounts');
   return join(mounts, validatePathSegment('volume name', name));
 }
 
@@ -46,15 +53,27 @@ export async function listFlexVolumes(directory: string): Promise<readonly FlexV
   return [...found.values()];
 }
 
-/** Returns the UIDs of the pods with a directory for a volume. Rejects with SystemError. */
-export async function listFlexUsers(
-  {rootDir}: RootFacts,
-  {driver, name}: FlexVolumeDir,
-): Promise<readonly string[]> {
+/** Returns the unique names of the volumes that are mounted for all pods. Rejects with SystemError. */
+export async function listMountedFlexVolumes(node: RootFacts, mounter: Mounter): Promise<readonly string[]> {
+  const paths = (await listMountsBelow(flexMountsDir(node), mounter)).map(({below}) => below);
+  return paths.flatMap((path) => {
+    const [, driver, name] = /^(.+)\/mounts\/([^/]+)$/.exec(path) ?? [];
+    return driver === undefined || name === undefined ? [] : [flexUniqueName({driver, name})];
+  });
+}
+
+/**
+ * Returns the UIDs of the pods that need a volume: those with a directory for it, or that have claimed it, and have not released it.
+ * Rejects with SystemError.
+ */
+export async function listFlexUsers(node: RootFacts, volume: FlexVolumeDir): Promise<readonly string[]> {
   const users: string[] = [];
-  for (const uid of (await listDirectoryNames(join(rootDir, 'pods'))).filter(isPathSegment)) {
-    const volumes = join(podDir({rootDir}, uid), 'volumes', flexDirectory(driver) ?? '');
-    if ((await listDirectoryNames(volumes)).includes(name)) users.push(uid);
+  for (const uid of (await listDirectoryNames(join(node.rootDir, 'pods'))).filter(isPathSegment)) {
+    const path = flexPodPath(podDir(node, uid), volume);
+    const metadataDir = flexMetadataPath(podDir(node, uid), volume);
+    if (await hasFlexMark(metadataDir, 'released')) continue;
+    const isClaimed = await hasFlexMark(metadataDir, 'claimed');
+    if (isClaimed || (await listDirectoryNames(dirname(path))).includes(basename(path))) users.push(uid);
   }
   return users;
 }

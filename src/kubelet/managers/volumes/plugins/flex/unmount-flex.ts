@@ -7,7 +7,7 @@ import {removeEmpty} from '../../devices/device-mounts.js';
 import {isMountPoint, listMountsBelow, type Mounter} from '../../mounter.js';
 import type {FlexDriver, FlexDrivers} from './flex-drivers.js';
 import {withFlexLock} from './flex-lock.js';
-import {hasFlexMark, removeFlexMark} from './flex-marks.js';
+import {hasFlexMark, removeFlexMark, setFlexMark} from './flex-marks.js';
 import {
   flexDevicePath,
   flexMetadataPath,
@@ -51,14 +51,15 @@ async function unmountFlexVolume(uid: string, volume: FlexVolumeDir, tools: Unmo
   if (await hasDirectory(path)) await unmountFrom(path, 'unmount', volume, tools);
   const metadataDir = flexMetadataPath(directory, volume);
   const devicePath = flexDevicePath(node, volume);
-  const isAttached = async (): Promise<boolean> => hasFlexMark(metadataDir, 'attached');
-  if (!(await isAttached()) && !(await hasDirectory(devicePath))) return;
   await withFlexLock(node, volume, tools.signal, async () => {
-    if ((await listFlexUsers(node, volume)).some((user) => user !== uid)) return;
+    // Of pods that end together, the last one to come here unmounts the device, although the directories of all of them remain.
+    await setFlexMark(metadataDir, 'released');
+    if ((await listFlexUsers(node, volume)).length > 0) return;
     if (await isMountPoint(devicePath, tools.mounter))
       await unmountFrom(devicePath, 'unmountdevice', volume, tools);
+    tools.flex.devices.delete(devicePath);
     await removeEmpty(devicePath);
-    if (!(await isAttached())) return;
+    if (!(await hasFlexMark(metadataDir, 'attached'))) return;
     await (
       await findDriver(metadataDir, volume, tools)
     ).call('detach', [volume.name, node.nodeName ?? ''], tools);
