@@ -116,9 +116,8 @@ test('a pod that was killed after the mount for all pods has the device unmounte
   expect(attachments.names).toEqual([]);
 });
 
-test('a pod that waits for the controller does not hold up the end of another one', async () => {
+test('a pod that waits for the controller does not hold up another one', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
-  await mountVolumes(aFlexPod('u1'), {...node.host, csi: aCluster().csi}, signal);
   const waiting = new AbortController();
   const never = aCluster(
     async () =>
@@ -131,7 +130,9 @@ test('a pod that waits for the controller does not hold up the end of another on
   const mounting = mountVolumes(aFlexPod('u2'), {...node.host, csi: never.csi}, waiting.signal);
   await until(() => never.attachments.isWaiting('u2', 'data'));
   try {
-    // The removal rejects, if it waits for the other pod.
+    // They reject, if they wait for the other pod.
+    const {csi} = aCluster();
+    await mountVolumes(aFlexPod('u1'), {...node.host, csi}, AbortSignal.timeout(5000));
     await removePodDir(node.host.node, 'u1', {flex: node.host.flex, signal: AbortSignal.timeout(5000)});
     expect(await node.mounts()).toEqual([]);
   } finally {
