@@ -20,9 +20,9 @@ export interface PluginAttachment {
 /** Finds volumes of other plugins that controllers attach. */
 export interface FindPluginAttachments {
   /** Returns the volumes of pods that can be attached. Rejects with SystemError. */
-  listAttached(node: RootFacts): Promise<readonly PluginAttachment[]>;
+  readonly listAttached: (node: RootFacts) => Promise<readonly PluginAttachment[]>;
   /** Returns the unique names of the volumes that are mounted for all pods. Rejects with SystemError. */
-  listMounted(node: RootFacts, mounter: Mounter): Promise<readonly string[]>;
+  readonly listMounted: (node: RootFacts, mounter: Mounter) => Promise<readonly string[]>;
 }
 
 /** Creates the manager of CSI drivers of a daemon with which plugins can register. */
