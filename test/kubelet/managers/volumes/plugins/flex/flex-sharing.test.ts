@@ -10,6 +10,7 @@ import {listMountedFlexVolumes} from '../../../../../../src/kubelet/managers/vol
 import {unmountFlexVolumes} from '../../../../../../src/kubelet/managers/volumes/plugins/flex/unmount-flex.js';
 import {removePodDir} from '../../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
+import {timeBudget} from '../../../../../base/time-budget.js';
 import {until} from '../../../../../base/until.js';
 import {aPodWith} from '../../volume-fixtures.js';
 import {fakeClusterVolumes} from '../fake-cluster-volumes.js';
@@ -132,8 +133,9 @@ test('a pod that waits for the controller does not hold up another one', async (
   try {
     // They reject, if they wait for the other pod.
     const {csi} = aCluster();
-    await mountVolumes(aFlexPod('u1'), {...node.host, csi}, AbortSignal.timeout(5000));
-    await removePodDir(node.host.node, 'u1', {flex: node.host.flex, signal: AbortSignal.timeout(5000)});
+    const signal = AbortSignal.timeout(timeBudget(60_000));
+    await mountVolumes(aFlexPod('u1'), {...node.host, csi}, signal);
+    await removePodDir(node.host.node, 'u1', {flex: node.host.flex, signal});
     expect(await node.mounts()).toEqual([]);
   } finally {
     waiting.abort(new Error('ended'));
