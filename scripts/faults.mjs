@@ -2,12 +2,13 @@
 // call, the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and pods with
 // CSI volumes whose driver fails or whose kubelet is killed, and checks what docs/reliability.md promises. Needs root.
 // Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
-//                        [--minutes=N] [--log=FILE]
+//                        [--minutes=N] [--log=FILE] [--point=TEXT [--times=N]]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
 //   --case, --only   play one case, or the points whose description contains a text, such as "kill after"
 //   --minutes=N  ends after this time with the points that were played; they are a random selection
 //   --log=FILE   appends each result to a file of JSON lines; points with volumes that are in it are not played again
+//   --point=TEXT  plays only the point with volumes that has this description, N times, with --case='volumes …'
 import {fork} from 'node:child_process';
 import {appendFileSync, existsSync, readdirSync, readFileSync} from 'node:fs';
 import {cpus} from 'node:os';
@@ -26,6 +27,8 @@ const {values} = parseArgs({
     jobs: {type: 'string', default: String(cpus().length)},
     minutes: {type: 'string', default: 'Infinity'},
     log: {type: 'string'},
+    point: {type: 'string'},
+    times: {type: 'string', default: '1'},
     write: {type: 'boolean', default: false},
   },
 });
@@ -109,12 +112,19 @@ async function runShard() {
           process.stderr.write(`${finished}/${total} ${playing}: ${reports.length} points\n`);
         }
         playing = queue.shift();
-        const {every, seed, only} = values;
+        const {every, seed, only, point, times} = values;
         child.send(
           playing === undefined
             ? 'end'
             : {
-                ...{caseName: playing, every: Number(every), seed: Number(seed), only},
+                ...{
+                  caseName: playing,
+                  every: Number(every),
+                  seed: Number(seed),
+                  only,
+                  point,
+                  times: Number(times),
+                },
                 ...{runner: RUNNER, minutes: remainingMinutes(), played: played.get(playing)},
               },
         );

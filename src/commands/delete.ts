@@ -3,6 +3,7 @@ import {EmptyValueError, UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
 import {createNamespaceFlag, FILENAME_FLAG} from '../features/manifests/manifest-flags.js';
+import {deleteClaims, divideClaims} from '../features/delete/delete-claims.js';
 import {deletePods, type DeletionRequest} from '../features/delete/delete-pods.js';
 import {ConflictError} from '../cli/parsing/usage-errors.js';
 
@@ -16,12 +17,12 @@ export default class Delete extends BaseCommand {
     'deleted; those of "kcri run" are deleted by their name or UID. With names that do not exist, the other pods are ' +
     'deleted, and the exit code is 1.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
     'grace period has passed; it is 30 seconds unless the Pod has another one.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
-  static override usage = 'delete [FLAGS] POD|WORKLOAD|FILE|DIR|URL...';
+  static override usage = 'delete [FLAGS] POD|WORKLOAD|pvc/NAME|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> delete web',
     '<%= config.bin %> delete examples/web.yaml',
-    '<%= config.bin %> delete -l app=web',
+    '<%= config.bin %> delete --volumes pvc/data',
   ];
   static override flags = {
     ...createNamespaceFlag('Namespace of the pods, and of Pods in manifests that have none. [default: any]'),
@@ -37,18 +38,25 @@ export default class Delete extends BaseCommand {
       description: "Time for containers to exit, in seconds. [default: the pod's own grace period]",
     }),
     volumes: Flags.boolean({
-      description: 'Remove the directories of PersistentVolumeClaims that no other pod uses.',
+      description:
+        'Delete the volumes and directories of PersistentVolumeClaims that no other pod uses, also of those that are named as pvc/NAME.',
     }),
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Delete);
+    const {namespace, volumes} = flags;
+    const {claims, others} = divideClaims(argv as string[], namespace);
     const request = parseRequest(argv as string[], flags);
+    if (claims.length > 0 && !volumes)
+      throw new UsageError('deleting a claim deletes its data', {hint: 'add --volumes to delete it'});
     const gracePeriodSeconds = flags['grace-period'];
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
-    const {namespace, volumes} = flags;
-    await deletePods(this.services, request, {gracePeriodSeconds, namespace, volumes});
+    const isOfClaims = claims.length > 0 && others.length === 0;
+    if (!isOfClaims)
+      await deletePods(this.services, {...request, words: others}, {gracePeriodSeconds, namespace, volumes});
+    if (claims.length > 0) await deleteClaims(this.services, claims, isOfClaims ? request.files : []);
   }
 }
 

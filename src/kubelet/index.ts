@@ -52,6 +52,7 @@ export {
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from './managers/volumes/provisioning/provisioned-volume-store.js';
+export type {ReclaimedVolume} from './managers/volumes/provisioning/volume-provisioner.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
 export {FIELD_RULES, type FieldRule} from './pods/field-support/field-rules.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';

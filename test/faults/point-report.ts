@@ -8,6 +8,9 @@ export interface CaseOrder {
   readonly seed: number;
   /** Plays only points whose description contains this text. */
   readonly only?: string | undefined;
+  /** Description of the only point with volumes that is played, `times` times. */
+  readonly point?: string | undefined;
+  readonly times: number;
   /** Path of scripts/faults/run-compiled.cjs. */
   readonly runner: string;
   /** Begins no point with volumes after this time. */

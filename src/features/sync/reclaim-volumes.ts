@@ -1,4 +1,4 @@
-import {claimsOf, type PodRegistry} from '../../kubelet/index.js';
+import {claimsOf, type PodRegistry, type ReclaimedVolume} from '../../kubelet/index.js';
 
 /** Result of reclaimVolumes. */
 export interface ReclaimedVolumes {
@@ -26,9 +26,10 @@ export async function reclaimVolumes(
     signal,
   );
   const {reclaimed = [], errors = []} = result ?? {};
-  const notes = reclaimed.map(
-    ({name, claim, isRetained}) =>
-      `persistentvolume "${name}" of claim "${claim}" ${isRetained ? 'retained' : 'deleted'}`,
-  );
-  return {notes, errors};
+  return {notes: reclaimed.map(noteOf), errors};
+}
+
+/** Returns the line about a volume, such as `persistentvolume "pvc-…" of claim "default/data" deleted`. */
+export function noteOf({name, claim, isRetained}: ReclaimedVolume): string {
+  return `persistentvolume "${name}" of claim "${claim}" ${isRetained ? 'retained' : 'deleted'}`;
 }

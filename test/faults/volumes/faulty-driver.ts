@@ -4,7 +4,7 @@ import type {Plain} from '../../fakes/containerd/containerd-services.js';
 import {GrpcStatusError} from '../../fakes/runtime/grpc-status-error.js';
 import {isObject} from '../../../src/base/is-object.js';
 import {realDuration} from './time-lapse.js';
-import type {VolumeBackend} from './volume-backend.js';
+import {madeId, type VolumeBackend} from './volume-backend.js';
 import {SMALL} from './volume-manifests.js';
 import type {DriverFault, VolumePoint} from './volume-point.js';
 
@@ -30,6 +30,8 @@ type Act = (delayMs?: number) => Promise<object>;
 const TIMES = 2;
 /** In ms of the play's clock: longer than callers wait. */
 const LATE_MS = 200_000;
+/** Prefix of volumes in operations of the controller, which do not exclude those of the node. */
+const CONTROLLER = 'controller';
 /** How long a driver that has ended is down, in ms of the play's clock. */
 const DOWN_MS = 20_000;
 /** Faults in which the driver ends or does not answer, which happen once. */
@@ -72,17 +74,21 @@ export class FaultyDriver implements AsyncDisposable {
             return {capacity_bytes: bytesOf(request), node_expansion_required: true};
           }),
         CreateVolume: async ({name}) =>
-          this.#answer('CreateVolume', async (begin) => {
-            await begin();
-            const id = await this.#options.backend.make(String(name));
-            return {volume: {volume_id: id, capacity_bytes: SMALL}};
-          }),
+          this.#answer('CreateVolume', async (begin) =>
+            this.#whilePending(`${CONTROLLER} ${madeId(String(name))}`, '', async () => {
+              await begin();
+              const id = await this.#options.backend.make(String(name));
+              return {volume: {volume_id: id, capacity_bytes: SMALL}};
+            }),
+          ),
         DeleteVolume: async ({volume_id: id}) =>
-          this.#answer('DeleteVolume', async (begin) => {
-            await begin();
-            await this.#options.backend.delete(String(id));
-            return {};
-          }),
+          this.#answer('DeleteVolume', async (begin) =>
+            this.#whilePending(`${CONTROLLER} ${String(id)}`, '', async () => {
+              await begin();
+              await this.#options.backend.delete(String(id));
+              return {};
+            }),
+          ),
         NodeStageVolume: (request) => this.#change('NodeStageVolume', request),
         NodeUnstageVolume: (request) => this.#change('NodeUnstageVolume', request),
         NodePublishVolume: (request) => this.#change('NodePublishVolume', request),
@@ -118,7 +124,7 @@ export class FaultyDriver implements AsyncDisposable {
     this.#options.onCall(request, method);
     try {
       return await this.#answer(method, async (begin) => {
-        await this.#whilePending(request, async () => {
+        await this.#whilePending(String(request['volume_id']), textOf(request['target_path']), async () => {
           await begin();
           await this.#act(method, request);
         });
@@ -190,9 +196,8 @@ export class FaultyDriver implements AsyncDisposable {
   }
 
   /** Does work with a volume, unless there is other work with it or the path: drivers answer ABORTED then. */
-  async #whilePending<T>(request: Plain, work: () => Promise<T>): Promise<T> {
-    const id = String(request['volume_id']);
-    const key = `${id} ${textOf(request['target_path'])}`;
+  async #whilePending<T>(id: string, path: string, work: () => Promise<T>): Promise<T> {
+    const key = `${id} ${path}`;
     const isAnyOfVolume = key === `${id} `;
     for (const pending of this.#pending)
       if (pending === key || pending === `${id} ` || (isAnyOfVolume && pending.startsWith(`${id} `)))

@@ -3,7 +3,13 @@ import type {KubeletProcesses} from '../killable-driver.js';
 import type {CaseOrder, PointReport} from '../point-report.js';
 import {playVolumes} from './play-volumes.js';
 import {selectPoints} from './select-points.js';
-import {describeVolumePoint, planVolumePoints, type Aftermath, type VolumePoint} from './volume-point.js';
+import {
+  describeVolumePoint,
+  parseVolumePoint,
+  planVolumePoints,
+  type Aftermath,
+  type VolumePoint,
+} from './volume-point.js';
 
 /** What {@link playVolumePoints} works with. */
 export interface VolumePointsOptions {
@@ -21,13 +27,17 @@ export async function playVolumePoints(
   order: CaseOrder,
   {aftermath, random, report, processes}: VolumePointsOptions,
 ): Promise<void> {
-  const {caseName, minutes} = order;
+  const {caseName, minutes, point: only, times} = order;
   const untilMs = systemClock.monotonic() + minutes * 60_000;
   const base = await playVolumes({}, processes);
   report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations: base.violations});
   const run = {steps: base.steps?.length ?? 0, methods: base.methods};
-  const points = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n));
-  const queue = selectPoints(points, order, random).values();
+  const planned = planVolumePoints(aftermath, run, (n) => Math.floor(random() * n));
+  const points =
+    only === undefined
+      ? selectPoints(planned, order, random)
+      : Array.from({length: times}, () => parseVolumePoint(only));
+  const queue = points.values();
   await Promise.all(
     Array.from({length: CONCURRENCY}, async () => {
       for (const point of queue) {

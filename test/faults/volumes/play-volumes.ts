@@ -221,10 +221,10 @@ class VolumePlay {
     }
   }
 
-  /** Resolves with true when no volume that was made is left, with false if one is after a while. */
+  /** Resolves with true when no volume that was made is left, nor a record of one, with false if one is after a while. */
   async #losesMade(): Promise<boolean> {
     const hasTimedOut = stallTolerantTimer(realDuration(SEEN_MS));
-    while (this.#backend.made.length > 0) {
+    while (this.#backend.made.length > 0 || this.#volumeRecords().length > 0) {
       if (hasTimedOut()) return false;
       await delay(POLL_INTERVAL_MS);
     }
@@ -273,7 +273,13 @@ class VolumePlay {
       ...mountsBelow(this.#options.directory).map((path) => `mount ${path}`),
       ...this.#backend.left,
       ...this.#stagingFiles().map((path) => `file ${path}`),
+      ...this.#volumeRecords().map((name) => `record of volume ${name}`),
     ];
+  }
+
+  /** Returns the names of the records of volumes that drivers have made, or may make: one that is slow has not made its volume yet. */
+  #volumeRecords(): readonly string[] {
+    return listNames(this.#path('root/kcri/volumes')).filter((name) => name.endsWith('.json'));
   }
 
   async #untilNothingIsLeft(): Promise<void> {

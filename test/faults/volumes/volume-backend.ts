@@ -87,7 +87,7 @@ export class VolumeBackend {
   }
 
   async make(name: string): Promise<string> {
-    const id = `made-${name}`;
+    const id = madeId(name);
     await mkdir(this.#source(id), {recursive: true});
     await writeFile(join(this.#source(id), MARK), id);
     return id;
@@ -175,6 +175,11 @@ export class VolumeBackend {
   #inline(id: string): string {
     return join(this.#directory, 'inline', id);
   }
+}
+
+/** Returns the ID of a volume that is made under a name. */
+export function madeId(name: string): string {
+  return `made-${name}`;
 }
 
 function isPersistent(id: string): boolean {

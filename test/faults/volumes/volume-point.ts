@@ -70,6 +70,29 @@ export function describeVolumePoint(point: VolumePoint): string {
   return parts.filter((part) => typeof part === 'string').join(', ');
 }
 
+/** Returns the point with a description. Throws if that is not one. */
+export function parseVolumePoint(description: string): VolumePoint {
+  const point = description.split(', ').reduce((parsed, part) => ({...parsed, ...parsePart(part)}), {});
+  if (describeVolumePoint(point) !== description) throw new Error(`"${description}" is not a point`);
+  return point;
+}
+
+function parsePart(part: string): VolumePoint {
+  const [, name, number] = /^(kill|again) before step (\d+)$/.exec(part) ?? [];
+  if (name !== undefined)
+    return name === 'kill' ? {killBeforeStep: Number(number)} : {killAgainBeforeStep: Number(number)};
+  const [, stage, killed, killedSkip] = /^kill (before|after) (\w+) (\d+)$/.exec(part) ?? [];
+  if (killed !== undefined)
+    return {
+      killIn: {method: killed, skip: Number(killedSkip), stage: stage === 'after' ? 'after' : 'before'},
+    };
+  const [method = '', skip, fault] = part.split(' ');
+  const found = DRIVER_FAULTS.find((one) => one === fault);
+  if (found !== undefined) return {fault: {method, skip: Number(skip), name: found}};
+  const aftermath = AFTERMATHS.find((one) => one === part);
+  return aftermath === undefined ? {} : {aftermath};
+}
+
 /** Number of kills that each fault of the driver is combined with. */
 const KILLS_OF_FAULT = 1;
 /** Number of steps within which a kubelet is killed that follows a killed one: by then it has cleaned up after it. */

@@ -23,8 +23,8 @@ export type AllocationOutcome =
   | {readonly kind: 'allocated'; readonly allocations: readonly Allocation[]}
   | {readonly kind: 'short'; readonly reason: string};
 
-/** Work in small steps, between which others can do theirs. */
-type Steps<T> = Generator<undefined, T, undefined>;
+/** Work in small steps, between which others can do theirs. Each has the name of what comes next. */
+type Steps<T> = Generator<string, T, undefined>;
 
 /**
  * Chooses devices for claims, as the scheduler's allocator does: request after request, the first device that fits in the order of
@@ -111,12 +111,12 @@ class DeviceSearch {
   }
 
   /** Requires that all pools are whole. Throws SystemError: "all" devices are not known otherwise. */
-  #requirePools({claim, name}: PlannedRequest): void {
+  #requirePools(request: PlannedRequest): void {
     const faulty = this.#pools.find(({problem}) => problem !== undefined);
     if (faulty?.problem === undefined) return;
     const state = faulty.problem.kind === 'incomplete' ? 'being updated' : 'invalid';
     throw new SystemError(
-      `claim ${claim.namespace}/${claim.name}, request ${name}: asks for all devices, but resource pool ${faulty.driver}/${faulty.name} is currently ${state}: ${faulty.problem.text}`,
+      `${nameOf(request)}: asks for all devices, but resource pool ${faulty.driver}/${faulty.name} is currently ${state}: ${faulty.problem.text}`,
       {hint: 'complete the ResourceSlices of the pool in the manifests'},
     );
   }
@@ -143,8 +143,7 @@ class DeviceSearch {
     for (let from = progress.from; from < this.#usable.length; from += 1) {
       const device = this.#usable[from];
       if (device === undefined) continue;
-      if (this.#isStepDone(request)) yield;
-      if (!this.#take(request, alternative, device)) continue;
+      if (!(yield* this.#take(request, alternative, device))) continue;
       if (yield* this.#allocateDevice({...progress, taken: taken + 1, from: from + 1})) return true;
       this.chosen.giveBack();
     }
@@ -155,8 +154,7 @@ class DeviceSearch {
     const before = this.chosen.size;
     let fits = true;
     for (const device of this.#all.get(alternative) ?? []) {
-      if (this.#isStepDone(request)) yield;
-      fits = this.#take(request, alternative, device);
+      fits = yield* this.#take(request, alternative, device);
       if (!fits) break;
     }
     if (fits && (yield* this.#allocateRequest(index + 1))) return true;
@@ -168,8 +166,8 @@ class DeviceSearch {
   *#findAll(request: PlannedRequest, alternative: Alternative): Steps<readonly PoolDevice[]> {
     const found: PoolDevice[] = [];
     for (const device of this.#usable) {
-      if (this.#isStepDone(request)) yield;
-      const refusal = this.#findMismatch(request, alternative, device);
+      if (this.#isStepDone(request)) yield nameOf(request);
+      const refusal = yield* this.#findMismatch(request, alternative, device);
       if (refusal !== undefined) this.#refuse(request, device, refusal);
       const need = this.#needOf(alternative, device);
       if (refusal === undefined && need !== undefined && fitsCapacity(need, new Map())) found.push(device);
@@ -194,8 +192,9 @@ class DeviceSearch {
   }
 
   /** Chooses a device if it can be taken. */
-  #take(request: PlannedRequest, alternative: Alternative, device: PoolDevice): boolean {
-    const refusal = this.#findRefusal(request, alternative, device);
+  *#take(request: PlannedRequest, alternative: Alternative, device: PoolDevice): Steps<boolean> {
+    if (this.#isStepDone(request)) yield nameOf(request);
+    const refusal = yield* this.#findRefusal(request, alternative, device);
     if (refusal !== undefined) {
       this.#refuse(request, device, refusal);
       return false;
@@ -212,10 +211,14 @@ class DeviceSearch {
   }
 
   /** Returns why a device cannot be taken now; undefined if it can (allocateOne, allocateDevice). */
-  #findRefusal(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
+  *#findRefusal(
+    request: PlannedRequest,
+    alternative: Alternative,
+    device: PoolDevice,
+  ): Steps<string | undefined> {
     const use = this.#findUse(request, alternative, device);
     if (use !== undefined) return use;
-    const mismatch = this.#findMismatch(request, alternative, device);
+    const mismatch = yield* this.#findMismatch(request, alternative, device);
     if (mismatch !== undefined) return mismatch;
     const need = this.#needOf(alternative, device);
     if (need === undefined || !fitsCapacity(need, this.#ledger.consumedOf(device.key)))
@@ -238,33 +241,50 @@ class DeviceSearch {
   }
 
   /** Returns why a device is never for a request; undefined if it may be (isSelectable). */
-  #findMismatch(request: PlannedRequest, alternative: Alternative, device: PoolDevice): string | undefined {
+  *#findMismatch(
+    request: PlannedRequest,
+    alternative: Alternative,
+    device: PoolDevice,
+  ): Steps<string | undefined> {
     const known = cacheOf(this.#selected, alternative);
     if (known.has(device)) return known.get(device);
-    const mismatch = this.#computeMismatch(request, alternative, device);
+    const mismatch = yield* this.#computeMismatch(request, alternative, device);
     known.set(device, mismatch);
     return mismatch;
   }
 
-  #computeMismatch(
-    {claim}: PlannedRequest,
+  /** Evaluates selectors, each in a step of its own: it may cost as much as many candidates. */
+  *#computeMismatch(
+    request: PlannedRequest,
     {deviceClass, selectors}: Alternative,
     {device, id, slice}: PoolDevice,
-  ): string | undefined {
+  ): Steps<string | undefined> {
     const className = deviceClass.metadata.name ?? '';
     const all = [
-      {of: `class ${className}`, error: `class ${className}`, selectors: deviceClass.spec.selectors ?? []},
-      {of: 'the request', error: `claim ${claim.namespace}/${claim.name}`, selectors},
+      {
+        of: `class ${className}`,
+        error: `${nameOf(request)}, class ${className}`,
+        selectors: deviceClass.spec.selectors ?? [],
+      },
+      {of: 'the request', error: nameOf(request), selectors},
     ];
     const selectable = {...device, driver: id.driver};
     for (const {of, error, selectors: each} of all)
-      for (const [index, {cel}] of each.entries())
-        if (!matchesOrThrow(this.#input, cel?.expression ?? '', selectable, `${error}: selector #${index}`))
+      for (const [index, {cel}] of each.entries()) {
+        const name = `${error}: selector #${index}`;
+        yield name;
+        if (!matchesOrThrow(this.#input, cel?.expression ?? '', selectable, name))
           return `selector #${index} of ${of} does not match`;
+      }
     if (slice.perDeviceNodeSelection === true && !isForNode(device, this.#input.node))
       return 'for other nodes';
     return undefined;
   }
+}
+
+/** Returns the name of a request in messages. */
+function nameOf({claim, name}: PlannedRequest): string {
+  return `claim ${claim.namespace}/${claim.name}, request ${name}`;
 }
 
 /** Returns what is known of devices for an alternative. */
@@ -285,13 +305,15 @@ function matchesOrThrow(
     return matches(expression, device);
   } catch (cause) {
     if (!(cause instanceof SystemError)) throw cause;
-    throw new SystemError(`${what}: ${cause.message}`, {cause, hint: 'correct the CEL expression'});
+    throw new SystemError(`${what}: ${cause.message}`, {
+      cause,
+      hint: cause.hint ?? 'correct the CEL expression',
+    });
   }
 }
 
-function searchTooLong({claim, name}: PlannedRequest): SystemError {
-  return new SystemError(
-    `claim ${claim.namespace}/${claim.name}, request ${name}: gave up after ${MOST_VISITS} attempts to combine devices`,
-    {hint: 'ask for fewer devices at once, or with fewer constraints'},
-  );
+function searchTooLong(request: PlannedRequest): SystemError {
+  return new SystemError(`${nameOf(request)}: gave up after ${MOST_VISITS} attempts to combine devices`, {
+    hint: 'ask for fewer devices at once, or with fewer constraints',
+  });
 }

@@ -14,34 +14,40 @@ export interface StepLimits {
 }
 
 /**
- * Runs work that has steps, and lets the event loop have its turns between them. Rejects with SystemError if it takes too long: a step
- * is interrupted even within a regular expression. Rejects also with the errors of the work, and with the signal's reason.
+ * Runs work that has steps, and lets the event loop have its turns between them. Each step has the name of the next one. Rejects with
+ * SystemError if it takes too long: a step is interrupted wherever it is, and the error has its name. Rejects also with the errors of
+ * the work, and with the signal's reason.
  */
 export async function runInSteps<T>(
-  work: Generator<unknown, T, undefined>,
+  work: Generator<string, T, undefined>,
   {turnMs, stepMs, allMs}: StepLimits,
   signal?: AbortSignal,
 ): Promise<T> {
+  let next = '';
   const turn = interruptible(() => {
     const end = performance.now() + turnMs;
-    let result = work.next();
-    while (result.done !== true && performance.now() < end) result = work.next();
-    return result;
+    for (;;) {
+      const result = work.next();
+      if (result.done === true) return result;
+      next = result.value;
+      if (performance.now() >= end) return result;
+    }
   });
   let spentMs = 0;
   for (;;) {
     const startedAt = performance.now();
     const result = turn(stepMs);
+    if (result === undefined) throw tooLong(`${next}: took more than ${stepMs} ms`);
     if (result.done === true) return result.value;
     spentMs += performance.now() - startedAt;
-    if (spentMs > allMs) throw tooLong(`were not found within ${allMs} ms`);
+    if (spentMs > allMs) throw tooLong(`${next}: no devices were found within ${allMs} ms`);
     await nextIteration();
     signal?.throwIfAborted();
   }
 }
 
-/** Returns synchronous work that is interrupted after a time in ms. It throws SystemError then. */
-function interruptible<T>(work: () => T): (timeoutMs: number) => T {
+/** Returns synchronous work that is interrupted after a time in ms. Its result is undefined then. */
+function interruptible<T>(work: () => T): (timeoutMs: number) => T | undefined {
   let result: {readonly value: T} | undefined;
   const script = new Script('work()');
   const context = createContext({
@@ -55,16 +61,15 @@ function interruptible<T>(work: () => T): (timeoutMs: number) => T {
     } catch (cause) {
       // It is an Error of the context, not of this one.
       if (!isObject(cause) || cause['code'] !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
-      throw tooLong(`cannot be chosen: an expression took more than ${timeout} ms`, cause);
+      return undefined;
     }
     if (result === undefined) throw new Error('the work has no result');
     return result.value;
   };
 }
 
-function tooLong(what: string, cause?: unknown): SystemError {
-  return new SystemError(`the devices of the claims ${what}`, {
-    cause,
+function tooLong(message: string): SystemError {
+  return new SystemError(message, {
     hint: 'simplify the CEL expressions of the claims and their DeviceClasses, or ask for fewer devices at once',
   });
 }

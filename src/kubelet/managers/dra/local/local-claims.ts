@@ -18,7 +18,7 @@ import type {PreparedClaim} from './prepared-devices.js';
 const MOST_CONSUMERS = 256;
 
 /** Time within which devices must be found. Usually that takes less than 10 ms. */
-const LIMITS = {turnMs: 10, stepMs: 500, allMs: 5000};
+const LIMITS = {turnMs: 10, stepMs: 2000, allMs: 5000};
 
 /** Name of the lock under which devices are given and taken back. */
 const ALLOCATION = 'allocation';

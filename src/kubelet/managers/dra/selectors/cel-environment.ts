@@ -2,8 +2,10 @@ import {Environment, EvaluationError} from '@marcbachmann/cel-js';
 import {NANOS_PER_UNIT, parseQuantity} from '../../../../api/quantity.js';
 import {isExpectedError} from '../../../../base/errors.js';
 import {registerCollections} from './cel-collections.js';
+import {limitCost, type CostLimit} from './cel-cost.js';
 import {registerPresenceTest} from './cel-presence.js';
 import {CelQuantity, compareAmounts, isWhole} from './cel-quantity.js';
+import {registerRegexps} from './cel-regexp.js';
 import {compareSemver, normalizeSemver, parseSemver, Semver} from './cel-semver.js';
 
 /** The variable `device`. */
@@ -33,11 +35,17 @@ const SEMVER = 'kubernetes.Semver';
 /** Largest nesting and number of nodes of an expression; both are far above what selectors need. */
 const LIMITS = {maxAstNodes: 20_000, maxDepth: 100};
 
+/** What parses expressions, and what limits the work of evaluating them. */
+interface CelEnvironment {
+  readonly environment: Environment;
+  readonly limit: CostLimit;
+}
+
 /**
  * Creates the environment of selectors: that of Kubernetes 1.36 as far as docs/design/node-managers.md says. The library's own
  * functions include those of CEL's standard library and its extension for strings.
  */
-export function createCelEnvironment(): Environment {
+export function createCelEnvironment(): CelEnvironment {
   const environment = new Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: true,
@@ -58,9 +66,11 @@ export function createCelEnvironment(): Environment {
   registerQuantities(environment);
   registerSemvers(environment);
   registerTexts(environment);
+  const limit = limitCost(environment);
+  registerRegexps(environment, limit.spend);
   registerCollections(environment);
   registerPresenceTest(environment);
-  return environment;
+  return {environment, limit};
 }
 
 /** Registers the functions of quantities (library.Quantity). */
@@ -150,23 +160,9 @@ function registerSemvers(environment: Environment): void {
     .registerOperator(`${SEMVER} == ${SEMVER}`, (a: Semver, b: Semver) => compareSemver(a, b) === 0n);
 }
 
-/** Registers functions of strings that the library lacks (library.Regex, ext.Strings). */
+/** Registers functions of strings that the library lacks (ext.Strings). */
 function registerTexts(environment: Environment): void {
   environment
-    .registerFunction(
-      'string.find(string): string',
-      (text: string, pattern: string) => expression(pattern, 'u').exec(text)?.[0] ?? '',
-    )
-    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
-      allMatches(text, pattern),
-    )
-    .registerFunction(
-      'string.findAll(string, int): list<string>',
-      (text: string, pattern: string, limit: bigint) => {
-        const all = allMatches(text, pattern);
-        return limit < 0n ? all : all.slice(0, Number(limit));
-      },
-    )
     .registerFunction('string.charAt(int): string', (text: string, index: bigint) => {
       if (index < 0n || index > BigInt(text.length)) throw failure(`index out of range: ${index}`);
       return text.charAt(Number(index));
@@ -182,18 +178,6 @@ function registerTexts(environment: Environment): void {
         return text.replaceAll(from, (match) => ((left -= 1) < 0 ? match : to));
       },
     );
-}
-
-function allMatches(text: string, pattern: string): readonly string[] {
-  return [...text.matchAll(expression(pattern, 'gu'))].map(([match]) => match);
-}
-
-function expression(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    throw failure(`invalid regular expression ${JSON.stringify(pattern)}`);
-  }
 }
 
 function failure(message: string): EvaluationError {

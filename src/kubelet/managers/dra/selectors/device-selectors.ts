@@ -1,10 +1,12 @@
-import {EvaluationError, ParseError, TypeError as CelTypeError, type ParseResult} from '@marcbachmann/cel-js';
+import type {ParseResult} from '@marcbachmann/cel-js';
 import type {DeviceAttribute} from '../../../../api/types/v1-device-resources.js';
 import {parseQuantity} from '../../../../api/quantity.js';
 import {messageOf, SystemError} from '../../../../base/errors.js';
+import {shorten} from '../../../../base/shorten.js';
 import type {MatchesSelector, SelectableDevice} from '../allocation/allocation-types.js';
+import {CostLimitError} from './cel-cost.js';
 import {CelDevice, createCelEnvironment} from './cel-environment.js';
-import {withPresenceTest} from './cel-presence.js';
+import {withOwnFunctions, withPublicNames} from './cel-own-functions.js';
 import {CelQuantity} from './cel-quantity.js';
 import {parseSemver} from './cel-semver.js';
 
@@ -13,20 +15,29 @@ export interface DeviceSelectors {
   readonly matches: MatchesSelector;
 }
 
+/** Longest expression (CELSelectorExpressionMaxLength). */
+const MOST_BYTES = 10 * 1024;
+
+const SIMPLIFY = 'simplify the CEL expression';
+
 /** Creates the evaluation of selectors. An expression is compiled once. */
 export function createDeviceSelectors(): DeviceSelectors {
-  const environment = createCelEnvironment();
+  const {environment, limit} = createCelEnvironment();
   const compiled = new Map<string, ParseResult>();
   const compile = (expression: string): ParseResult => {
     const known = compiled.get(expression);
     if (known !== undefined) return known;
-    const parsed = withCelErrors('CEL compile error', () => environment.parse(withPresenceTest(expression)));
+    if (Buffer.byteLength(expression) > MOST_BYTES)
+      throw new SystemError(
+        `CEL compile error: may not be more than ${MOST_BYTES} bytes: ${excerpt(expression)}`,
+        {hint: SIMPLIFY},
+      );
+    const parsed = withCelErrors('CEL compile error', () => environment.parse(withOwnFunctions(expression)));
     const {valid, type, error} = parsed.check();
-    if (!valid)
-      throw new SystemError(`CEL compile error: ${summaryOf(error)} in ${JSON.stringify(expression)}`);
+    if (!valid) throw new SystemError(`CEL compile error: ${summaryOf(error)} in ${excerpt(expression)}`);
     if (type !== 'bool' && type !== 'dyn')
       throw new SystemError(
-        `CEL compile error: must evaluate to bool or the unknown type, not ${type ?? ''}, in ${JSON.stringify(expression)}`,
+        `CEL compile error: must evaluate to bool or the unknown type, not ${type ?? ''}, in ${excerpt(expression)}`,
       );
     compiled.set(expression, parsed);
     return parsed;
@@ -36,12 +47,12 @@ export function createDeviceSelectors(): DeviceSelectors {
       const program = compile(expression);
       const value: unknown = withCelErrors(
         'CEL runtime error',
-        () => program({device: toCelDevice(device)}) as unknown,
+        () => limit.evaluate(program.ast, () => program({device: toCelDevice(device)}) as unknown),
         expression,
       );
       if (typeof value === 'boolean') return value;
       throw new SystemError(
-        `CEL runtime error: the result of ${JSON.stringify(expression)} could not be converted to bool`,
+        `CEL runtime error: the result of ${excerpt(expression)} could not be converted to bool`,
       );
     },
   };
@@ -53,18 +64,27 @@ function withCelErrors<T>(what: string, work: () => T, expression = ''): T {
     return work();
   } catch (cause) {
     if (!isCelError(cause)) throw cause;
-    const where = expression === '' ? '' : ` in ${JSON.stringify(expression)}`;
-    throw new SystemError(`${what}: ${summaryOf(cause)}${where}`, {cause});
+    const where = expression === '' ? '' : ` in ${excerpt(expression)}`;
+    const hint = cause instanceof CostLimitError ? SIMPLIFY : undefined;
+    throw new SystemError(`${what}: ${summaryOf(cause)}${where}`, {cause, hint});
   }
 }
 
+/** Reports whether an error is one of an expression. Functions of the library throw any error for an argument that is wrong. */
 function isCelError(error: unknown): error is Error {
-  return [ParseError, EvaluationError, CelTypeError].some((type) => error instanceof type);
+  return error instanceof Error && !(error instanceof SystemError);
+}
+
+/** Longest expression in a message. */
+const LONGEST_EXCERPT = 300;
+
+function excerpt(expression: string): string {
+  return JSON.stringify(shorten(expression, LONGEST_EXCERPT));
 }
 
 /** Returns the message of an error without the excerpt of the expression below it. */
 function summaryOf(error: unknown): string {
-  return messageOf(error).split('\n')[0]?.replaceAll('__has', 'has') ?? '';
+  return withPublicNames(messageOf(error).split('\n')[0] ?? '');
 }
 
 /** Returns what an expression sees of a device. */

@@ -213,7 +213,7 @@ describe('devices are chosen', () => {
         classes: [aClass('gpu', {selectors: [cel('true'), cel('device.x')]})],
         slices: [ABC],
       },
-      'class gpu: selector #1: CEL compile error: No such key: x in "device.x"',
+      'claim ns/c0, request r, class gpu: selector #1: CEL compile error: No such key: x in "device.x"',
     ],
     [
       'at most 32 for a claim',

@@ -129,6 +129,17 @@ describe('claims', () => {
     expect(await store.list()).toEqual([]);
   });
 
+  test('whose selector costs too much are an error that names it, and what to do', async () => {
+    const {open} = await aNode();
+    const many = 'lists.range(1000)';
+    const expression = `${many}.all(a, ${many}.all(b, a + b >= 0))`;
+    const objects = devices(['a'], aClaim('gpu'), aClass('gpu', {selectors: [{cel: {expression}}]}));
+    await expect(open(objects).allocate(aPodWithClaims('web', 'gpu'), signal)).rejects.toMatchObject({
+      message: `claim default/gpu, request req, class gpu: selector #0: CEL runtime error: operation cancelled: actual cost limit exceeded (1000000) in "${expression}"`,
+      hint: 'simplify the CEL expression',
+    });
+  });
+
   test('are not shared between a kubelet and commands', async () => {
     const {open} = await aNode();
     const objects = devices(['a'], aClaim('gpu'));
