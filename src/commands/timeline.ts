@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
+import {FROM_FLAG, kcriOnlyFlags, nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {outputFlags} from '../cli/output/parse-output-format.js';
 import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {runTimeline, TIMELINE_FORMATS} from '../features/timeline/run-timeline.js';
 
@@ -10,8 +10,9 @@ export default class Timeline extends BaseCommand {
   static override summary = "Show the phases of a pod's life and how long each took";
   static override description =
     'Shows when a pod was admitted, its volumes and sandbox were made, its images were pulled, and its containers were ' +
-    'created, started and ready; restarts and the deletion, too. On a terminal it is a waterfall, with the slowest phases ' +
-    'first in a summary, compared with the median of the pods of this node; elsewhere a table.\n\n' +
+    'created, started and ready; restarts and the deletion, too: a waterfall below a summary, in which the slowest phases ' +
+    'are first and compared with the median of the pods of this node. In a pipe it is 80 columns wide and has no colors; ' +
+    'for scripts, "-o table" and "--no-headers" print a row for each phase.\n\n' +
     'Of pods that a running kubelet of kcri manages, phases are exact: that kubelet measured them, since its start. Of others ' +
     'they follow from the times of the runtime, the status and the events, and what is only inferred is marked.\n\n' +
     'Instead of pods, a recording of "kcri record" can be given: a path that begins with "/", "./" or "../", or ends with ' +
@@ -38,8 +39,10 @@ export default class Timeline extends BaseCommand {
       }),
     }),
     ...FROM_FLAG,
-    ...NO_HEADERS_FLAG,
-    ...outputFlags(TIMELINE_FORMATS),
+    ...kcriOnlyFlags({
+      'no-headers': Flags.boolean({description: 'Omit the column headers; implies -o table.'}),
+    }),
+    ...outputFlags(TIMELINE_FORMATS, 'a waterfall'),
   };
 
   async run(): Promise<void> {

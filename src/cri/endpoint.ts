@@ -50,6 +50,11 @@ export function recorderTarget(inode: number, runtimePath: string): string {
   return `${inode}:${runtimePath}`;
 }
 
+/** Reports whether a link leads to what recorderTarget returns. */
+export function isRecorderTarget(target: string): boolean {
+  return /^\d+:\//.test(target);
+}
+
 /** Returns the path of the runtime behind the socket of a recorder, if its owner has left the link; else undefined. */
 async function recordedPath(path: string): Promise<string | undefined> {
   try {

@@ -1,6 +1,7 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {displayWidth} from '../../src/format/display-width.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {aContainer, aSandbox, FakeRuntime} from '../fakes/fake-runtime.js';
@@ -39,24 +40,27 @@ async function started() {
 }
 
 // Proves: timeline
-test('the phases of a pod of another kubelet are a table in a pipe, and say what is inferred', async () => {
-  const timeline = await started();
-  const {stdout, stderr, exitCode} = await timeline(['web']);
-  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-  const lines = stdout.trimEnd().split('\n');
-  expect(lines[0]).toMatch(/^POD +PHASE +SUBJECT +STARTED +DURATION +BASIS +SOURCE +NOTE$/);
-  expect(
-    lines.filter((line) => /^team\/web +start +main +\S+ +1\.0s +inferred +runtime +from the /.test(line)),
-  ).toHaveLength(1);
-  expect(
-    lines.filter((line) =>
-      /^team\/web +running +side +\S+ +1\.0s +exact +runtime +failed; exit code 3$/.test(line),
-    ),
-  ).toHaveLength(1);
-  expect(
-    lines.filter((line) => /^team\/web +running +main +\S+ +\S+\+ +exact +runtime *$/.test(line)),
-  ).toHaveLength(1);
-});
+test.each([[false], [true]])(
+  'the phases of a pod of another kubelet are rows with -o table, and say what is inferred (terminal: %s)',
+  async (terminal) => {
+    const timeline = await started();
+    const {stdout, stderr, exitCode} = await timeline(['web', '-o', 'table'], terminal);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^POD +PHASE +SUBJECT +STARTED +DURATION +BASIS +SOURCE +NOTE$/);
+    expect(
+      lines.filter((line) => /^team\/web +start +main +\S+ +1\.0s +inferred +runtime +from the /.test(line)),
+    ).toHaveLength(1);
+    expect(
+      lines.filter((line) =>
+        /^team\/web +running +side +\S+ +1\.0s +exact +runtime +failed; exit code 3$/.test(line),
+      ),
+    ).toHaveLength(1);
+    expect(
+      lines.filter((line) => /^team\/web +running +main +\S+ +\S+\+ +exact +runtime *$/.test(line)),
+    ).toHaveLength(1);
+  },
+);
 
 // Proves: timeline --output
 test('programs get times, durations and their basis', async () => {
@@ -111,6 +115,20 @@ test('on a terminal it is a waterfall', async () => {
   const plain = (await timeline(['web'], true, {NO_COLOR: '1', TERM: 'dumb'})).stdout;
   expect(plain).toMatch(/^[\x20-\x7e\n]*$/);
   expect((await timeline(['web'], true)).stdout).toContain('\u001b[1mteam/web');
+});
+
+test('in a pipe it is the same waterfall, 80 columns wide and without colors', async () => {
+  const timeline = await started();
+  const {stdout, stderr, exitCode} = await timeline(['web']);
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  expect(stdout).toMatch(
+    /^team\/web {2}kubelet\n {2}slowest: start (main|side) 1\.0s, median of this node 1\.0s\n/,
+  );
+  expect(stdout).toMatch(/\n {2}running main {2} +─+▸ /);
+  // Blanks at the end of a line are left out.
+  const width = Math.max(...stdout.split('\n').map(displayWidth));
+  expect([79, 80]).toContain(width);
+  expect(stdout).not.toContain('\u001b');
 });
 
 test('a pod that does not exist is an error', async () => {
@@ -195,7 +213,7 @@ test('a recording shows the calls of each pod', async () => {
       {request: {config: {metadata: {...METADATA, name: 'other'}}}, code: 'UNKNOWN'},
     ],
   ]);
-  const {stdout, stderr} = await runKcri(['timeline', file]);
+  const {stdout, stderr} = await runKcri(['timeline', file, '-o', 'table']);
   expect(stderr).toBe('');
   expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
     'POD  PHASE  SUBJECT  STARTED  DURATION  BASIS  SOURCE  NOTE',
@@ -222,7 +240,7 @@ test('the exit of a container in a recording is that of its status', async () =>
       {...container, response: {status: {id: 'c1', state: 'CONTAINER_EXITED', finishedAt: '5100000000'}}},
     ],
   ]);
-  const {stdout} = await runKcri(['timeline', file]);
+  const {stdout} = await runKcri(['timeline', file, '-o', 'table']);
   expect(stdout).toMatch(/running +main +1970-01-01T00:00:02\.100Z +3\.0s /);
 });
 

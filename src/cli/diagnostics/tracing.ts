@@ -2,18 +2,12 @@ import {hostname} from 'node:os';
 import {ROOT_CONTEXT, trace} from '@opentelemetry/api';
 import {OTLPTraceExporter} from '@opentelemetry/exporter-trace-otlp-grpc';
 import {resourceFromAttributes} from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  TraceIdRatioBasedSampler,
-  type Sampler,
-} from '@opentelemetry/sdk-trace-base';
+import {AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor} from '@opentelemetry/sdk-trace-base';
 import {systemClock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import type {Diagnostic, DiagnosedCommand} from './diagnostic.js';
 import {CALL_SCOPE, createSpanObserver, endSpan, reportingExporter} from './spans.js';
+import {traceSampler} from './trace-sampler.js';
 
 /** Options of a trace. */
 export interface TracingOptions {
@@ -26,7 +20,6 @@ export interface TracingOptions {
 }
 
 const FLUSH_MS = 2000;
-const MILLION = 1_000_000;
 /** Maximum length of a reported problem, in UTF-16 code units. */
 const LONGEST_PROBLEM = 500;
 
@@ -46,7 +39,7 @@ export function startTrace(
     },
   );
   const provider = new BasicTracerProvider({
-    sampler: samplerOf(perMillion),
+    sampler: perMillion < 0 ? new AlwaysOnSampler() : traceSampler(perMillion),
     spanProcessors: [new BatchSpanProcessor(exporter)],
     resource: resourceFromAttributes({
       'service.name': command.program,
@@ -80,9 +73,4 @@ function summarize(problem: string): string {
 async function tooLate(flushMs: number): Promise<string> {
   await systemClock.sleep(flushMs + 500);
   return `no response within ${flushMs / 1000}s`;
-}
-
-function samplerOf(perMillion: number): Sampler {
-  if (perMillion < 0 || perMillion >= MILLION) return new AlwaysOnSampler();
-  return perMillion === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(perMillion / MILLION);
 }

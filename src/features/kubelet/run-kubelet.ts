@@ -136,16 +136,21 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   }
 }
 
-/** Starts to trace the kubelet, if its configuration samples traces. */
+/**
+ * Starts to trace the kubelet, if its configuration has `tracing`. Also without a sampling rate: the runtime and the API server get
+ * spans that are not sampled, and then do not sample their own.
+ */
 async function startTracing(
   {config, nodeName, context: {clock}, mask}: RunKubeletOptions,
   logger: Logger,
 ): Promise<KubeletTracing | undefined> {
-  const {'tracing.endpoint': endpoint = DEFAULT_COLLECTOR, 'tracing.samplingRatePerMillion': perMillion = 0} =
-    config.values;
-  if (perMillion === 0) return undefined;
+  const {'tracing.endpoint': endpoint, 'tracing.samplingRatePerMillion': perMillion} = config.values;
+  if (endpoint === undefined && perMillion === undefined) return undefined;
   const {traceKubelet} = await import('./tracing/trace-kubelet.js');
-  return traceKubelet({endpoint, perMillion, nodeName, logger, clock, mask});
+  return traceKubelet({
+    ...{endpoint: endpoint ?? DEFAULT_COLLECTOR, perMillion: perMillion ?? 0},
+    ...{nodeName, logger, clock, mask},
+  });
 }
 
 function logFailure(

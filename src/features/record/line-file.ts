@@ -1,7 +1,7 @@
 import {open, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
+import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
 
 /** Maximum length of lines that wait for the disk, in bytes. Further lines are lost. */
 const MAX_WAITING = 16 * 1024 * 1024;
@@ -46,8 +46,8 @@ export class LineFile {
   }
 
   /**
-   * Creates the file, which only this user can read. Rejects with SystemError, also if it exists and is not empty, or is another
-   * user's.
+   * Creates the file, which only this user can read, and writes its first line. Rejects with SystemError, also if it exists and is
+   * not empty, or is another user's.
    */
   static async create(options: LineFileOptions): Promise<LineFile> {
     const {path} = options;
@@ -56,10 +56,15 @@ export class LineFile {
       throw new SystemError(`the file "${path}" exists and is not empty`, {
         hint: 'remove it, or record to another file',
       });
-    const file = await withFileErrors('creating', path, () => openPrivate(path));
+    const file = await withUserFileHints(() => withFileErrors('creating', path, () => openPrivate(path)));
     const created = new LineFile(options, file);
-    created.write(Buffer.from(options.header()));
-    created.#isUnused = true;
+    created.#add(Buffer.from(options.header()));
+    try {
+      await created.#writeWaiting();
+    } catch (error) {
+      await created.discard();
+      throw error;
+    }
     return created;
   }
 
@@ -95,19 +100,27 @@ export class LineFile {
     try {
       // Lines of one turn are one write, which costs more than a line.
       await nextTurn();
-      while (this.#waiting.length > 0) {
-        const lines = this.#waiting;
-        this.#waiting = [];
-        this.#waitingLength = 0;
-        await this.#writeLines(lines);
-      }
+      await this.#writeWaiting();
     } catch (error) {
-      const {path, onFailure} = this.#options;
-      this.#failure = fileError('writing to', path, error);
+      this.#failure = error as SystemError;
       this.#allLost += this.#waiting.length;
-      onFailure(this.#failure);
+      this.#options.onFailure(this.#failure);
     }
     this.#writing = undefined;
+  }
+
+  /** Writes all lines that wait. Rejects with SystemError. */
+  async #writeWaiting(): Promise<void> {
+    await withUserFileHints(() =>
+      withFileErrors('writing to', this.#options.path, async () => {
+        while (this.#waiting.length > 0) {
+          const lines = this.#waiting;
+          this.#waiting = [];
+          this.#waitingLength = 0;
+          await this.#writeLines(lines);
+        }
+      }),
+    );
   }
 
   /** Writes as many lines at once as fit into the file. */
@@ -148,8 +161,8 @@ export class LineFile {
     const {path} = this.#options;
     try {
       const isFile = (await this.#file.stat()).isFile();
-      await this.close();
       if (this.#isUnused && isFile) await unlink(path);
+      await this.close();
     } catch {
       // The error that ends the recording is reported.
     }

@@ -1,8 +1,9 @@
-import {access, lstat, unlink} from 'node:fs/promises';
+import {access, lstat, readlink, unlink} from 'node:fs/promises';
 import {connect} from 'node:net';
 import {dirname} from 'node:path';
 import {SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
+import {isRecorderTarget} from '../../cri/endpoint.js';
 
 /**
  * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no
@@ -17,6 +18,19 @@ export async function removeAbandonedSocket(path: string): Promise<void> {
   if ((await connectionError(path)) === undefined)
     throw new SystemError(`cannot listen on "${path}": another process listens there`);
   await unlink(path);
+}
+
+/** Rejects with SystemError if something is at the path of a recorder's link that no recorder of this user has left there. */
+export async function rejectForeignLink(link: string): Promise<void> {
+  await withFileErrors('reading', link, async () => {
+    const found = await ifPresent(() => lstat(link));
+    if (found === undefined) return;
+    const isOwn = found.isSymbolicLink() && found.uid === process.geteuid?.();
+    if (isOwn && isRecorderTarget(await readlink(link))) return;
+    throw new SystemError(`cannot create the link "${link}": it exists and was not made by a recorder`, {
+      hint: 'move it away, or listen on another path',
+    });
+  });
 }
 
 /** Connects to a Unix socket once, and returns why it fails; undefined if it does not. */

@@ -128,8 +128,9 @@ async function openLines(
     JSON.stringify(recordingHeader({program: `kcri ${programVersion()}`, endpoint, masksEnv: mask.env}));
   const formatLost = (lost: number): string => JSON.stringify({lost} satisfies JsonObject);
   if (file === undefined) return new LineStream(out.stdout, {header, formatLost});
-  const onFailure = ({message}: SystemError): void => {
-    report.warn(`${message}; calls are passed on, but not recorded any more`);
+  const onFailure = ({message, hint}: SystemError): void => {
+    const advice = hint === undefined ? '' : `: ${hint}, and record again`;
+    report.warn(`${message}; calls are passed on, but not recorded any more${advice}`);
   };
   return await LineFile.create({
     ...{path: file, maxBytes: maxFileBytes, maxFiles},

@@ -3,9 +3,10 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
+import {withFileErrors} from '../../base/fs/files.js';
 import {canonicalEndpoint, recorderLink, recorderTarget, socketPath} from '../../cri/endpoint.js';
 import type {Relay} from '../../recording/tap/relay.js';
-import {checkRuntimeSocket, removeAbandonedSocket} from './listen-path.js';
+import {checkRuntimeSocket, rejectForeignLink, removeAbandonedSocket} from './listen-path.js';
 import {countConnections, SwappedSocket} from './swap-socket.js';
 
 /** Sockets of a recorder: the one that clients connect to, and that of the runtime. */
@@ -31,8 +32,13 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
   await checkRuntimeSocket(runtimePath);
   const directory = listen === undefined ? await mkdtemp(join(tmpdir(), 'kcri-record-')) : undefined;
   const listenPath = directory === undefined ? listenPathOf(listen ?? '') : join(directory, 'cri.sock');
-  if (directory === undefined) await removeAbandonedSocket(listenPath);
   const link = recorderLink(listenPath);
+  if (directory === undefined) {
+    await rejectForeignLink(link);
+    await removeAbandonedSocket(listenPath);
+    await rm(link, {force: true});
+  }
+  let isInstalled = false;
   return {
     listenPath,
     targetPath: runtimePath,
@@ -40,12 +46,13 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
     install: async () => {
       // By this, kcri knows pods that it creates through the recorder as pods of the runtime.
       const runtime = socketPath(await canonicalEndpoint(`unix://${runtimePath}`));
-      await rm(link, {force: true});
-      await symlink(recorderTarget((await lstat(listenPath)).ino, runtime), link);
+      const target = recorderTarget((await lstat(listenPath)).ino, runtime);
+      await withFileErrors('creating', link, () => symlink(target, link));
+      isInstalled = true;
     },
     watch: async () => undefined,
     uninstall: async () => {
-      await rm(link, {force: true});
+      if (isInstalled) await rm(link, {force: true});
     },
     [Symbol.asyncDispose]: async () => {
       if (directory !== undefined) await rm(directory, {recursive: true, force: true});

@@ -30,6 +30,16 @@ function swapPaths(path: string): SwapPaths {
   };
 }
 
+/** Returns the name that the recorder's socket has before it is renamed to the runtime's path. */
+function nextName(recorder: string): string {
+  return `${recorder}.next`;
+}
+
+/** Returns the paths that a recorder removes. */
+function ownNames({runtime, recorder}: SwapPaths): readonly string[] {
+  return [runtime, recorder, nextName(recorder)];
+}
+
 /** Line that the recorder writes to its guard when nothing is left to put back. */
 const DONE = 'done\n';
 /**
@@ -70,8 +80,16 @@ export class SwappedSocket implements AsyncDisposable {
    */
   static async prepare(path: string, onRecovered: () => void): Promise<SwappedSocket> {
     const paths = swapPaths(path);
-    await checkSocket(path);
-    const swapped = new SwappedSocket(paths, await lockOnce(paths));
+    const {uid} = await checkSocket(path);
+    const lock = await lockOnce(paths);
+    try {
+      // Before there is a guard, which removes them.
+      for (const own of ownNames(paths)) await rejectForeign(path, own, uid);
+    } catch (error) {
+      await lock[Symbol.asyncDispose]();
+      throw error;
+    }
+    const swapped = new SwappedSocket(paths, lock);
     try {
       if ((await ifPresent(() => lstat(paths.runtime))) !== undefined) {
         // Without the name of the killed recorder's socket, its silence tells.
@@ -101,7 +119,7 @@ export class SwappedSocket implements AsyncDisposable {
 
   async #take(): Promise<void> {
     const {path, runtime, recorder} = this.paths;
-    const next = `${recorder}.next`;
+    const next = nextName(recorder);
     await rm(runtime, {force: true});
     await link(path, runtime);
     await rm(next, {force: true});
@@ -127,13 +145,11 @@ export class SwappedSocket implements AsyncDisposable {
 
   /** Puts the runtime's socket back, unless the runtime has made a new one since. */
   async #putBack(isAbandoned = false): Promise<void> {
-    const {path, runtime, recorder} = this.paths;
+    const {path, runtime} = this.paths;
     await withFileErrors('putting back', path, async () => {
       if (isAbandoned || (await this.#isAbsentOrOwn())) await rename(runtime, path);
       // What is renamed to another name of itself keeps both.
-      await rm(runtime, {force: true});
-      await rm(recorder, {force: true});
-      await rm(`${recorder}.next`, {force: true});
+      for (const own of ownNames(this.paths)) await rm(own, {force: true});
     });
   }
 
@@ -156,9 +172,20 @@ async function sleepUnlessAborted(clock: Clock, signal: AbortSignal): Promise<bo
   return !signal.aborted;
 }
 
-async function checkSocket(path: string): Promise<void> {
+async function checkSocket(path: string): Promise<Stats> {
   const found = await withFileErrors('reading', path, () => lstat(path));
   if (!found.isSocket()) throw new SystemError(`cannot swap "${path}": it is not a socket`);
+  return found;
+}
+
+/** Rejects with SystemError if something is at `name` that no recorder has left there: those are sockets, of `uid` or of this user. */
+async function rejectForeign(path: string, name: string, uid: number): Promise<void> {
+  const found = await withFileErrors('reading', name, () => ifPresent(() => lstat(name)));
+  if (found === undefined) return;
+  if (found.isSocket() && [uid, process.geteuid?.()].includes(found.uid)) return;
+  throw new SystemError(`cannot swap "${path}": "${name}" was not made by a recorder`, {
+    hint: 'move it away',
+  });
 }
 
 async function lockOnce({path, lock}: SwapPaths): Promise<Lock> {

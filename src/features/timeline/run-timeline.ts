@@ -14,7 +14,8 @@ import type {TimelineFileFlags} from './write-timelines.js';
 /** Formats of `timeline`. */
 export const TIMELINE_FORMATS = ['table', 'json', 'yaml'] as const;
 
-type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]>;
+/** How timelines are printed; without a format they are waterfalls, on a terminal and elsewhere. */
+type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]> | {readonly kind: 'waterfall'};
 
 /** Flags of `timeline`. */
 export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues, TimelineFileFlags {
@@ -27,7 +28,7 @@ export async function runTimeline(
   words: readonly string[],
   flags: TimelineFlags,
 ): Promise<void> {
-  const form = await parseOutputFormat(flags, TIMELINE_FORMATS, services);
+  const form = await parseForm(services, flags);
   if (words.includes('')) throw new EmptyValueError('the name of a pod or file');
   const [first = ''] = words;
   const found = isRecordingPath(first)
@@ -40,6 +41,13 @@ export async function runTimeline(
   }
   const recording = isRecordingPath(first) ? first : undefined;
   await printTimelines(services, found, {form, header: flags['no-headers'] !== true, recording});
+}
+
+async function parseForm(services: CommandContext, flags: TimelineFlags): Promise<Form> {
+  const isDefault = [flags.output, flags.template, flags.format].every((value) => value === undefined);
+  // Without headers, rows are read by a script.
+  if (isDefault && flags['no-headers'] !== true) return {kind: 'waterfall'};
+  return await parseOutputFormat(flags, TIMELINE_FORMATS, services);
 }
 
 /** Reports whether a word is the path of a recording: pods are not called so. */
@@ -85,15 +93,17 @@ async function readPodTimelines(
 }
 
 async function printTimelines(
-  {out, report, context: {env}}: CommandContext,
-  {timelines, medians}: Timelines,
+  services: CommandContext,
+  found: Timelines,
   {
     form,
     header,
     recording,
   }: {readonly form: Form; readonly header: boolean; readonly recording: string | undefined},
 ): Promise<void> {
-  if (form.kind !== 'table') {
+  const {out, report} = services;
+  const {timelines, medians} = found;
+  if (form.kind !== 'table' && form.kind !== 'waterfall') {
     out.printData((await formatSorted(form, timelineJson(timelines, medians))).replace(/\n\n$/, '\n'));
     return;
   }
@@ -105,10 +115,14 @@ async function printTimelines(
     );
     return;
   }
-  if (!out.stdout.isTerminal) {
-    out.printText(timelineTable(timelines, {header}));
-    return;
-  }
+  if (form.kind === 'table') out.printText(timelineTable(timelines, {header}));
+  else await printWaterfalls(services, found);
+}
+
+async function printWaterfalls(
+  {out, context: {env}}: CommandContext,
+  {timelines, medians}: Timelines,
+): Promise<void> {
   const [{Chalk}, {formatWaterfall, waterfallOptions}] = await Promise.all([
     import('chalk'),
     import('./waterfall.js'),

@@ -67,9 +67,14 @@ export class JsonBuffer {
     this.#bytes = larger;
   }
 
+  /** Returns a copy of the text since `start`. */
+  from(start: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(start, this.#length));
+  }
+
   /** Returns a copy of the text, and begins a new one. */
   take(): Buffer {
-    const text = Buffer.from(this.#bytes.subarray(0, this.#length));
+    const text = this.from(0);
     this.#length = 0;
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(KEPT_BYTES);
     return text;

@@ -5,6 +5,7 @@ import {enumJson, toJson} from '../../cri/proto-json.js';
 import {END_OF_MESSAGE, WIRE, WireReader} from '../../cri/wire-format.js';
 import type {Json} from '../../format/json.js';
 import type {JsonBuffer} from './json-buffer.js';
+import {KnownItems} from './known-items.js';
 
 /** Masks parts of messages wherever they are, and knows which bytes need no mask. */
 export interface PartMask {
@@ -57,6 +58,7 @@ const ENTRY = 4;
 export class MessageJson {
   readonly #mask: PartMask;
   readonly #target: JsonBuffer;
+  readonly #known: KnownItems;
   readonly #plans = new Map<MessageSchema, MessagePlan>();
   /** Entries of the map that is being read, sorted by their keys. */
   readonly #entries = new Int32Array(ENTRY * MAX_ENTRIES);
@@ -65,6 +67,7 @@ export class MessageJson {
   constructor(mask: PartMask, target: JsonBuffer) {
     this.#mask = mask;
     this.#target = target;
+    this.#known = new KnownItems(target);
   }
 
   /** Writes a message. Throws WireError, and has then written a part of it. */
@@ -142,7 +145,8 @@ export class MessageJson {
   #value({type, isList}: FieldPlan, bytes: Buffer, reader: WireReader): boolean {
     if (type.kind === 'message') {
       const outerEnd = reader.enterMessage();
-      this.#message(type.schema(), bytes, reader);
+      if (isList) this.#item(type.schema(), bytes, reader);
+      else this.#message(type.schema(), bytes, reader);
       reader.leaveMessage(outerEnd);
       return true;
     }
@@ -155,6 +159,19 @@ export class MessageJson {
     const text = this.#scalar(type, reader);
     this.#target.text(text);
     return text !== '';
+  }
+
+  /** Writes the item of a list that `reader` has entered. */
+  #item(schema: MessageSchema, bytes: Buffer, reader: WireReader): void {
+    const start = reader.position;
+    const {end} = reader;
+    if (this.#known.write(schema, bytes, [start, end])) {
+      reader.skipFrom(start, end);
+      return;
+    }
+    const jsonStart = this.#target.length;
+    this.#message(schema, bytes, reader);
+    this.#known.keep(schema, bytes, {start, end, jsonStart});
   }
 
   #text(

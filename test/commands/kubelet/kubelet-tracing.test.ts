@@ -86,6 +86,13 @@ test('the kubelet traces syncs with the calls of the runtime, which get their sp
       'runtime.v1.ImageService/ImageStatus',
     ]),
   );
+  // A kubelet's calls have no network.peer.address: otelgrpc sends the path of the socket as the server's address.
+  expect(run?.attributes).toEqual({
+    'rpc.method': 'runtime.v1.RuntimeService/RunPodSandbox',
+    'rpc.system.name': 'grpc',
+    'rpc.response.status_code': 'OK',
+    'server.address': kubelet.testbed.runtime.socketPath,
+  });
   const [call] = kubelet.testbed.runtime.callsTo('RunPodSandbox');
   expect(call?.metadata).toMatchObject({traceparent: `00-${run?.traceId ?? ''}-${run?.spanId ?? ''}-01`});
 });
@@ -110,6 +117,13 @@ test('a sync that fails and requests to the server are traced as by a kubelet', 
     /^failed to "StartContainer" for "main" with ErrImagePull: "no such image"$/,
   );
   expect(failed?.exceptions).toMatchObject([{'exception.message': failed?.message}]);
+  const pull = spans.find(({name}) => name === 'runtime.v1.ImageService/PullImage');
+  expect(pull?.attributes).toEqual({
+    'rpc.method': 'runtime.v1.ImageService/PullImage',
+    'rpc.system.name': 'grpc',
+    'rpc.response.status_code': 'Unknown',
+    'server.address': kubelet.testbed.runtime.socketPath,
+  });
   const served = spans.filter(({kind}) => kind === SERVER);
   expect(
     served.map(({name, parentSpanId, attributes}) => [
@@ -120,6 +134,11 @@ test('a sync that fails and requests to the server are traced as by a kubelet', 
     ['', '', '/healthz', 200],
     ['', '', '/exec/', 405],
   ]);
+  expect(served[0]?.attributes).toMatchObject({
+    ...{'server.address': 'kubelet', 'server.port': readOnlyPort, 'client.address': '127.0.0.1'},
+    ...{'network.peer.address': '127.0.0.1', 'network.peer.port': expect.any(Number) as number},
+    ...{'http.request.method': 'GET', 'url.path': '/pods', 'url.scheme': 'http'},
+  });
 });
 
 /** Shapes without which traces tell nothing: the work on pods, and in it the calls of the runtime and of the API server. */
@@ -170,12 +189,45 @@ test('spans have the shapes of those of a kubelet', async () => {
   );
 });
 
-test('without a sampling rate nothing is traced', async () => {
+/** Returns the IDs of the traces that were sent with the calls of the runtime, each once, of those with a flag: 01 if sampled. */
+function tracesOf({testbed: {runtime}}: KubeletTestbed, flag: '00' | '01'): readonly string[] {
+  const parents = runtime.calls.map(({metadata}) => String(metadata['traceparent']));
+  const ids = parents.filter((parent) => parent.endsWith(`-${flag}`)).map((parent) => parent.split('-')[1]);
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+test('at a rate, the traces are sampled that a kubelet would sample, with all their spans and calls', async () => {
+  await using receiver = await OtlpReceiver.start();
+  const kubelet = await startTracedPod(receiver.endpoint, 500_000);
+  // Each relist is a trace of its own.
+  const flags = ['00', '01'] as const;
+  await until(() => flags.every((flag) => tracesOf(kubelet, flag).length > 3));
+  await kubelet.stop();
+  const [others, sampled] = flags.map((flag) => tracesOf(kubelet, flag));
+  // The first bit of the last eight bytes decides at one half.
+  expect(sampled?.filter((id) => !/^.{16}[0-7]/.test(id))).toEqual([]);
+  expect(others?.filter((id) => !/^.{16}[89a-f]/.test(id))).toEqual([]);
+  const received = receiver.spans.map(({traceId}) => traceId);
+  expect(received).toEqual(expect.arrayContaining([...(sampled ?? [])]));
+  expect(others?.filter((id) => received.includes(id))).toEqual([]);
+});
+
+test('without a sampling rate no span is sent, and the runtime and the API server do not sample theirs', async () => {
   await using receiver = await OtlpReceiver.start();
   const kubelet = await startTracedPod(receiver.endpoint, 0);
   await kubelet.stop();
   expect(receiver.spans).toEqual([]);
-  expect(kubelet.testbed.runtime.callsTo('RunPodSandbox')[0]?.metadata).not.toHaveProperty('traceparent');
+  expect(tracesOf(kubelet, '01')).toEqual([]);
+  expect(kubelet.testbed.runtime.callsTo('RunPodSandbox')[0]?.metadata['traceparent']).toMatch(/-00$/);
+});
+
+test('without tracing in the configuration the runtime gets no spans', async () => {
+  const kubelet = await startKubelet({});
+  await kubelet.writeManifest('web.json', aManifest({}));
+  const {runtime} = kubelet.testbed;
+  await until(() => runtime.callsTo('StartContainer').length === 1);
+  await kubelet.stop();
+  expect(runtime.callsTo('RunPodSandbox')[0]?.metadata).not.toHaveProperty('traceparent');
 });
 
 test('a collector that never answers stalls neither pods nor the end of the kubelet', async () => {

@@ -11,12 +11,7 @@ import {
 } from '@opentelemetry/api';
 import {OTLPTraceExporter} from '@opentelemetry/exporter-trace-otlp-grpc';
 import {resourceFromAttributes} from '@opentelemetry/resources';
-import {
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace-base';
+import {BasicTracerProvider, BatchSpanProcessor} from '@opentelemetry/sdk-trace-base';
 import {messageOf} from '../../../base/errors.js';
 import type {Clock} from '../../../base/clock.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
@@ -29,6 +24,7 @@ import {
   formatTraceparent,
   reportingExporter,
 } from '../../../cli/diagnostics/spans.js';
+import {traceSampler} from '../../../cli/diagnostics/trace-sampler.js';
 import type {CallObserver} from '../../../cri/index.js';
 import type {ConnectApiServerOptions} from '../../../kubelet/cluster/index.js';
 import {namespacedName, podRef, type KubeletTracer} from '../../../kubelet/index.js';
@@ -63,7 +59,6 @@ type TraceApiRequest = NonNullable<ConnectApiServerOptions['trace']>;
 /** Maximum time to wait for the collector, in ms: of an export in the background, and at the end. */
 const EXPORT_MS = 10_000;
 const FLUSH_MS = 2000;
-const MILLION = 1_000_000;
 
 /** Scopes of the spans of a kubelet, by package. */
 const SCOPES = {
@@ -81,7 +76,7 @@ const SCOPES = {
 export function traceKubelet(options: KubeletTracingOptions): KubeletTracing {
   const {perMillion, nodeName, clock, mask} = options;
   const provider = new BasicTracerProvider({
-    sampler: new ParentBasedSampler({root: new TraceIdRatioBasedSampler(perMillion / MILLION)}),
+    sampler: traceSampler(perMillion),
     spanProcessors: [new BatchSpanProcessor(createExporter(options), {exportTimeoutMillis: EXPORT_MS})],
     resource: resourceFromAttributes({'service.name': 'kubelet', 'host.name': nodeName}),
   });
