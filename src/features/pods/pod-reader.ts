@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {KcriError} from '../../base/errors.js';
+import {FileCache, type ParsedFiles} from '../../base/fs/file-cache.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
 import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
@@ -34,6 +35,8 @@ export class PodReader {
   readonly #nodes = new Map<string, NodeAndRuntime>();
   readonly #lastKnown = new Map<PodUid, LastKnown>();
   readonly #runtimePods: RuntimePods;
+  /** Files of pods, of which each list begins a round. */
+  readonly #files: FileCache;
   /** Error of a runtime of kcri's pods during the last observation. */
   #unavailable: CriError | undefined;
 
@@ -41,6 +44,8 @@ export class PodReader {
     this.#services = services;
     this.#problems = new WarnOnce(services.report);
     this.#runtimePods = new RuntimePods(services);
+    const {clock} = services.context;
+    this.#files = new FileCache(() => clock.now());
   }
 
   /**
@@ -78,7 +83,8 @@ export class PodReader {
   async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
     const saved = await readSavedPods(this.#services);
     if (saved !== undefined) return saved;
-    const {rejected, records, removed, broken} = await readNodeRecords(this.#services);
+    this.#files.startRound();
+    const {rejected, records, removed, broken} = await readNodeRecords(this.#services, this.#files);
     for (const {error} of broken) this.#problems.warn(error.message);
     // The sandbox IDs of kcri's pods are needed to find pods by ID.
     const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
@@ -97,7 +103,12 @@ export class PodReader {
   async recordedEvents(listed: readonly ListedPod[]): Promise<readonly RecordedPodEvent[]> {
     const {readRecordedEvents} = await import('../events/recorded-events.js');
     const {context, settings} = this.#services;
-    const recorded = await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
+    const recorded = await readRecordedEvents(
+      settings.rootDir,
+      context.clock,
+      recordsOf(listed),
+      this.#files,
+    );
     return [...recorded, ...listed.flatMap(storedEvents)].toSorted(compareByTime);
   }
 
@@ -178,11 +189,15 @@ export class PodReader {
     try {
       // A runtime that hangs need not be waited for twice.
       if (failure?.endpoint === endpoint) throw failure;
-      return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, signal);
+      const options = {signal, files: this.#files};
+      return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, options);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CriError)) throw error;
-      const pods = await lastKnownPods(new PodHistories(settings.rootDir, context.clock), records);
+      const pods = await lastKnownPods(
+        new PodHistories(settings.rootDir, context.clock, this.#files),
+        records,
+      );
       this.#unavailable = error;
       this.#problems.warn(this.#unavailableText(endpoint, pods, error));
       return pods;
@@ -261,12 +276,15 @@ const NONE: NodeRecords = {rejected: [], records: [], removed: [], broken: []};
  * Reads the records of this machine's root directory that belong to the node of a command: none if it is remote; of one
  * of several nodes, those of its runtime. Rejects with SystemError.
  */
-async function readNodeRecords(services: ConnectionContext & SettingsContext): Promise<NodeRecords> {
+async function readNodeRecords(
+  services: ConnectionContext & SettingsContext,
+  files: ParsedFiles,
+): Promise<NodeRecords> {
   const {isPart, settings} = services;
   if ((await settings.remoteEndpoint()) !== undefined) return NONE;
   const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');
-  const rejected = await new RejectedPodStore(settings.rootDir).list();
-  const {records, removed, broken} = await new PodStore(settings.rootDir).list();
+  const rejected = await new RejectedPodStore(settings.rootDir, files).list();
+  const {records, removed, broken} = await new PodStore(settings.rootDir, 'records', files).list();
   if (!isPart) return {rejected, records, removed, broken};
   const own = await canonicalEndpoint(await services.connections.endpoint());
   const isOwn = ({endpoint}: PodRecord): boolean => endpoint === own;

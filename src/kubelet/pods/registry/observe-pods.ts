@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
+import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import type {PodUid} from '../../../cri/index.js';
 import {NO_OBJECTS} from '../../contract/api-objects.js';
 import {ActuatedResourcesStore} from '../allocation/actuated-resources-store.js';
@@ -25,16 +26,16 @@ const AT_ONCE = 8;
 /**
  * Resolves with the pods as their runtime reports them, with the status that a sync would compute. Changes nothing.
  * Data that the runtime does not store (transition times, reasons of failed starts) comes from `before` or from the
- * last sync, whichever is newer. Rejects with CriError and SystemError.
+ * last sync, whichever is newer; `files` reads it. Rejects with CriError and SystemError.
  */
 export async function observePods(
   node: NodeAndRuntime,
   records: readonly PodRecord[],
   before: ReadonlyMap<PodUid, LastKnown>,
-  signal: AbortSignal,
+  {signal, files}: {readonly signal: AbortSignal; readonly files?: ParsedFiles},
 ): Promise<readonly ObservedPod[]> {
-  const histories = new PodHistories(node.node.rootDir, node.clock);
-  const actuated = new ActuatedResourcesStore(node.node.rootDir);
+  const histories = new PodHistories(node.node.rootDir, node.clock, files);
+  const actuated = new ActuatedResourcesStore(node.node.rootDir, files);
   const seen = new Map<PodUid, ObservedPod>();
   await forEachLimit(records, AT_ONCE, async (record) => {
     const known = newest(await histories.lastKnown(record.uid), before.get(record.uid));
