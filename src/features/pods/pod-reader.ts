@@ -3,7 +3,7 @@ import type {KcriError} from '../../base/errors.js';
 import {FileCache, type ParsedFiles} from '../../base/fs/file-cache.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
-import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
+import type {NodeAndRuntime, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
 import type {RuntimeContext, ConnectionContext, SettingsContext} from '../../cli/command/contexts.js';
 import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
 import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
@@ -24,7 +24,7 @@ import {
 import {missingPodError} from './missing-pod-error.js';
 import {announcesRestart, withoutRestart} from './not-restarted.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
-import {RuntimePods} from './runtime-pods.js';
+import {runtimeStates, RuntimePods} from './runtime-pods.js';
 import type {CommandReporter} from '../../cli/output/command-reporter.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 
@@ -33,7 +33,8 @@ export class PodReader {
   readonly #services: RuntimeContext;
   readonly #problems: WarnOnce;
   readonly #nodes = new Map<string, NodeAndRuntime>();
-  readonly #lastKnown = new Map<PodUid, LastKnown>();
+  /** Last observations of kcri's pods. */
+  #observed: ReadonlyMap<PodUid, ObservedPod> = new Map();
   readonly #runtimePods: RuntimePods;
   /** Files of pods, of which each list begins a round. */
   readonly #files: FileCache;
@@ -117,15 +118,16 @@ export class PodReader {
     this.#unavailable = undefined;
     const records = recordsOf(listed);
     const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
+    const states = await this.#statesOf(listed);
     const [others, ...observed] = await Promise.all([
       this.#runtimePods.observe(listed.filter(({manager}) => manager !== 'kcri')),
       ...endpoints.map(async (endpoint) => {
         const group = records.filter((record) => record.endpoint === endpoint);
-        return await this.#observeOn(endpoint, group);
+        return await this.#observeOn(endpoint, group, states);
       }),
     ]);
     const byUid = new Map(observed.flat().map((pod) => [pod.record.uid, pod]));
-    for (const [uid, {known}] of byUid) this.#lastKnown.set(uid, known);
+    this.#observed = byUid;
     this.#warnOfRuntime();
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
     const left = await this.#notRun([...byUid.values()]);
@@ -182,15 +184,34 @@ export class PodReader {
     this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
   }
 
-  async #observeOn(endpoint: string, records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
+  /** Returns texts that change with the objects of kcri's pods in the default runtime and with their states. */
+  async #statesOf(listed: readonly ListedPod[]): Promise<ReadonlyMap<PodUid, string>> {
+    if (!listed.some(({record, inRuntime}) => record !== undefined && inRuntime !== undefined))
+      return new Map();
+    const own = await canonicalEndpoint(await this.#services.connections.endpoint());
+    return new Map(
+      listed.flatMap(({uid, record, inRuntime}) =>
+        record?.endpoint === own && inRuntime !== undefined
+          ? [[uid, runtimeStates([inRuntime])] as const]
+          : [],
+      ),
+    );
+  }
+
+  async #observeOn(
+    endpoint: string,
+    records: readonly PodRecord[],
+    states: ReadonlyMap<PodUid, string>,
+  ): Promise<readonly ObservedPod[]> {
     const {PodHistories, lastKnownPods, observePods} = await import('../../kubelet/index.js');
     const {context, settings, signal} = this.#services;
     const {failure} = this.#runtimePods;
     try {
       // A runtime that hangs need not be waited for twice.
       if (failure?.endpoint === endpoint) throw failure;
-      const options = {signal, files: this.#files};
-      return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, options);
+      const statesOf = (uid: PodUid): string | undefined => states.get(uid);
+      const options = {before: this.#observed, statesOf, files: this.#files, signal};
+      return await observePods(await this.#nodeOf(endpoint), records, options);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CriError)) throw error;

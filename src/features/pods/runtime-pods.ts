@@ -89,7 +89,7 @@ export class RuntimePods {
     if (localKubelet === undefined) return;
     if (!found.some(({manager}) => manager === 'kubelet') || (await this.#isRemote())) return;
     this.#kubelet ??= await openLocalKubelet(localKubelet, clock, this.#services.signal);
-    const pods = await this.#kubelet.read(statesOf(found));
+    const pods = await this.#kubelet.read(runtimeStates(found));
     this.#kubeletHasAnswered = pods !== undefined;
     this.#ofKubelet = new Map((pods ?? []).map((pod) => [pod.metadata.uid ?? '', pod]));
     const uids = new Set<string>(found.map(({uid}) => uid));
@@ -150,8 +150,8 @@ async function openLocalKubelet(
   return new Pods(new LocalKubeletClient({kubelet, clock, signal}), clock);
 }
 
-/** Returns a text that changes with the objects of the runtime and their states. */
-function statesOf(found: readonly RuntimePod[]): string {
+/** Returns a text that changes with the objects of pods in the runtime and their states. */
+export function runtimeStates(found: readonly RuntimePod[]): string {
   return found
     .flatMap(({sandboxes, containers}) => [...sandboxes, ...containers])
     .map(({id, state}) => `${id} ${state}`)

@@ -19,7 +19,7 @@ async function openLive(names: readonly string[]) {
   /** Waits until samples that began after now were sent. */
   const nextSamples = async (): Promise<void> => {
     const before = live.messages.length;
-    await live.until(() => live.messages.length >= before + 3);
+    await live.until(() => live.messages.length >= before + 4);
   };
   return {testbed, live, nextSamples};
 }
@@ -40,4 +40,19 @@ test('samples read files of pods only when they have changed', async () => {
   parse.mockClear();
   await nextSamples();
   expect(parsed()).toEqual([]);
+});
+
+test('samples read a pod of kcri from the runtime only when it has changed', async () => {
+  const {testbed, live, nextSamples} = await openLive(['web', 'api']);
+  const {runtime} = testbed;
+  const statusCalls = (): number =>
+    runtime.callsTo('PodSandboxStatus').length + runtime.callsTo('ContainerStatus').length;
+  await nextSamples();
+  const before = statusCalls();
+  await nextSamples();
+  expect(statusCalls()).toBe(before);
+  runtime.exitContainer(runtime.containers[0]?.id ?? '', 3);
+  await live.until(() => [...live.pods.values()].some(({containers}) => containers[0]?.state === 'Error'));
+  // Of the pod that has changed, its sandbox and its container.
+  expect(statusCalls()).toBe(before + 2);
 });
