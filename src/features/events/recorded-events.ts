@@ -1,4 +1,5 @@
 import type {Clock} from '../../base/clock.js';
+import type {ParsedFiles} from '../../base/fs/file-cache.js';
 import {PodHistories, PodStore, type PodRecord} from '../../kubelet/index.js';
 import {compareByTime, EventChangeDetector, type RecordedPodEvent} from './event-table.js';
 import {repeatSample} from '../../cli/output/watch-screen.js';
@@ -15,13 +16,14 @@ export interface FollowRecordedEventsOptions {
 /** Interval between reads, in ms. */
 const PAUSE_MS = 1000;
 
-/** Returns the recorded events of pods, newest last. Rejects with SystemError. */
+/** Returns the recorded events of pods, newest last; `files` reads them. Rejects with SystemError. */
 export async function readRecordedEvents(
   rootDir: string,
   clock: Clock,
   records: readonly PodRecord[],
+  files?: ParsedFiles,
 ): Promise<readonly RecordedPodEvent[]> {
-  const histories = new PodHistories(rootDir, clock);
+  const histories = new PodHistories(rootDir, clock, files);
   const events = await Promise.all(
     records.map(async (record) => (await histories.events(record.uid)).map((event) => ({record, event}))),
   );

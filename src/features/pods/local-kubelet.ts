@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
-import {get as getHttp, type IncomingMessage, type RequestOptions} from 'node:http';
-import {get as getHttps} from 'node:https';
+import {Agent as HttpAgent, get as getHttp, type IncomingMessage, type RequestOptions} from 'node:http';
+import {Agent as HttpsAgent, get as getHttps} from 'node:https';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
@@ -43,26 +43,75 @@ export interface LocalKubeletQuery {
 }
 
 /**
- * Returns the pods of a kubelet on this machine with their statuses; undefined if none answers in time. Certificates of
- * the server are not verified: a client certificate reveals nothing, and the answer is only shown. Rejects with the
+ * Returns the pods of a kubelet on this machine with their statuses; undefined if none answers in time. Rejects with the
  * signal's reason.
  */
-export async function readLocalKubeletPods({
-  kubelet,
-  clock,
-  signal,
-}: LocalKubeletQuery): Promise<readonly Pod[] | undefined> {
-  using limit = createDeadline(clock, TIMEOUT_MS);
-  using either = anySignal(signal, limit.signal);
-  const ending = either.signal;
-  for await (const options of attempts(kubelet)) {
-    const body = await get(options, ending);
-    signal.throwIfAborted();
-    const pods = body === undefined ? undefined : parsePods(body);
-    if (pods !== undefined) return pods;
-    if (limit.signal.aborted) return undefined;
+export async function readLocalKubeletPods(query: LocalKubeletQuery): Promise<readonly Pod[] | undefined> {
+  using client = new LocalKubeletClient(query);
+  return await client.pods();
+}
+
+/**
+ * Asks a kubelet on this machine about its pods, over one connection and with the access that it granted last. Certificates of
+ * the server are not verified: a client certificate reveals nothing, and the answer is only shown.
+ */
+export class LocalKubeletClient implements Disposable {
+  readonly #query: LocalKubeletQuery;
+  readonly #agents = {http: new HttpAgent({keepAlive: true}), https: new HttpsAgent({keepAlive: true})};
+  /** Access that was granted last. */
+  #granted: Attempt | undefined;
+  #body: Buffer | undefined;
+  #pods: readonly Pod[] | undefined;
+
+  constructor(query: LocalKubeletQuery) {
+    this.#query = query;
+    query.signal.addEventListener('abort', this.#close, {once: true});
   }
-  return undefined;
+
+  /**
+   * Returns the pods with their statuses, the same ones if the answer is the same; undefined if no kubelet answers in time. Rejects
+   * with the signal's reason.
+   */
+  async pods(): Promise<readonly Pod[] | undefined> {
+    const {kubelet, clock, signal} = this.#query;
+    using limit = createDeadline(clock, TIMEOUT_MS);
+    using either = anySignal(signal, limit.signal);
+    for await (const attempt of this.#attempts(kubelet)) {
+      const body = await get(attempt, this.#agents, either.signal);
+      signal.throwIfAborted();
+      const pods = body && this.#parse(body);
+      if (pods !== undefined) {
+        this.#granted = attempt;
+        return pods;
+      }
+      if (limit.signal.aborted) break;
+    }
+    this.#granted = undefined;
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#query.signal.removeEventListener('abort', this.#close);
+    this.#close();
+  }
+
+  readonly #close = (): void => {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  };
+
+  async *#attempts(kubelet: LocalKubelet): AsyncGenerator<Attempt> {
+    if (this.#granted !== undefined) yield this.#granted;
+    yield* attempts(kubelet);
+  }
+
+  #parse(body: Buffer): readonly Pod[] | undefined {
+    if (this.#body?.equals(body) !== true) {
+      this.#pods = parsePods(body.toString());
+      this.#body = body;
+    }
+    return this.#pods;
+  }
 }
 
 interface Attempt {
@@ -95,17 +144,21 @@ async function readPem(path: string, field: string): Promise<string> {
 }
 
 /** Returns the body of /pods; undefined for any failure. */
-async function get({port, pair}: Attempt, signal: AbortSignal): Promise<string | undefined> {
-  const options: RequestOptions = {host: LOOPBACK, port, path: '/pods', agent: false, signal};
+async function get(
+  {port, pair}: Attempt,
+  {http, https}: {readonly http: HttpAgent; readonly https: HttpsAgent},
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const options: RequestOptions = {host: LOOPBACK, port, path: '/pods', signal};
   try {
-    return await new Promise<string | undefined>((resolve, reject) => {
+    return await new Promise<Buffer | undefined>((resolve, reject) => {
       const take = (response: IncomingMessage): void => {
         readBody(response).then(resolve, reject);
       };
       const request =
         pair === undefined
-          ? getHttp(options, take)
-          : getHttps({...options, ...pair, rejectUnauthorized: false}, take);
+          ? getHttp({...options, agent: http}, take)
+          : getHttps({...options, ...pair, agent: https, rejectUnauthorized: false}, take);
       request.once('error', reject);
     });
   } catch {
@@ -114,7 +167,7 @@ async function get({port, pair}: Attempt, signal: AbortSignal): Promise<string |
   }
 }
 
-async function readBody(response: IncomingMessage): Promise<string | undefined> {
+async function readBody(response: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -125,7 +178,7 @@ async function readBody(response: IncomingMessage): Promise<string | undefined> 
     }
     chunks.push(chunk);
   }
-  return response.statusCode === 200 ? Buffer.concat(chunks).toString() : undefined;
+  return response.statusCode === 200 ? Buffer.concat(chunks) : undefined;
 }
 
 function parsePods(body: string): readonly Pod[] | undefined {

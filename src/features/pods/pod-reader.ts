@@ -1,8 +1,9 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {KcriError} from '../../base/errors.js';
+import {FileCache, type ParsedFiles} from '../../base/fs/file-cache.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
-import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
+import type {NodeAndRuntime, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
 import type {RuntimeContext, ConnectionContext, SettingsContext} from '../../cli/command/contexts.js';
 import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
 import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
@@ -23,7 +24,7 @@ import {
 import {missingPodError} from './missing-pod-error.js';
 import {announcesRestart, withoutRestart} from './not-restarted.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
-import {RuntimePods} from './runtime-pods.js';
+import {runtimeStates, RuntimePods} from './runtime-pods.js';
 import type {CommandReporter} from '../../cli/output/command-reporter.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 
@@ -32,8 +33,11 @@ export class PodReader {
   readonly #services: RuntimeContext;
   readonly #problems: WarnOnce;
   readonly #nodes = new Map<string, NodeAndRuntime>();
-  readonly #lastKnown = new Map<PodUid, LastKnown>();
+  /** Last observations of kcri's pods. */
+  #observed: ReadonlyMap<PodUid, ObservedPod> = new Map();
   readonly #runtimePods: RuntimePods;
+  /** Files of pods, of which each list begins a round. */
+  readonly #files: FileCache;
   /** Error of a runtime of kcri's pods during the last observation. */
   #unavailable: CriError | undefined;
 
@@ -41,6 +45,8 @@ export class PodReader {
     this.#services = services;
     this.#problems = new WarnOnce(services.report);
     this.#runtimePods = new RuntimePods(services);
+    const {clock} = services.context;
+    this.#files = new FileCache(() => clock.now());
   }
 
   /**
@@ -78,7 +84,8 @@ export class PodReader {
   async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
     const saved = await readSavedPods(this.#services);
     if (saved !== undefined) return saved;
-    const {rejected, records, removed, broken} = await readNodeRecords(this.#services);
+    this.#files.startRound();
+    const {rejected, records, removed, broken} = await readNodeRecords(this.#services, this.#files);
     for (const {error} of broken) this.#problems.warn(error.message);
     // The sandbox IDs of kcri's pods are needed to find pods by ID.
     const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
@@ -97,7 +104,12 @@ export class PodReader {
   async recordedEvents(listed: readonly ListedPod[]): Promise<readonly RecordedPodEvent[]> {
     const {readRecordedEvents} = await import('../events/recorded-events.js');
     const {context, settings} = this.#services;
-    const recorded = await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
+    const recorded = await readRecordedEvents(
+      settings.rootDir,
+      context.clock,
+      recordsOf(listed),
+      this.#files,
+    );
     return [...recorded, ...listed.flatMap(storedEvents)].toSorted(compareByTime);
   }
 
@@ -106,15 +118,16 @@ export class PodReader {
     this.#unavailable = undefined;
     const records = recordsOf(listed);
     const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
+    const states = await this.#statesOf(listed);
     const [others, ...observed] = await Promise.all([
       this.#runtimePods.observe(listed.filter(({manager}) => manager !== 'kcri')),
       ...endpoints.map(async (endpoint) => {
         const group = records.filter((record) => record.endpoint === endpoint);
-        return await this.#observeOn(endpoint, group);
+        return await this.#observeOn(endpoint, group, states);
       }),
     ]);
     const byUid = new Map(observed.flat().map((pod) => [pod.record.uid, pod]));
-    for (const [uid, {known}] of byUid) this.#lastKnown.set(uid, known);
+    this.#observed = byUid;
     this.#warnOfRuntime();
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
     const left = await this.#notRun([...byUid.values()]);
@@ -171,18 +184,41 @@ export class PodReader {
     this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
   }
 
-  async #observeOn(endpoint: string, records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
+  /** Returns texts that change with the objects of kcri's pods in the default runtime and with their states. */
+  async #statesOf(listed: readonly ListedPod[]): Promise<ReadonlyMap<PodUid, string>> {
+    if (!listed.some(({record, inRuntime}) => record !== undefined && inRuntime !== undefined))
+      return new Map();
+    const own = await canonicalEndpoint(await this.#services.connections.endpoint());
+    return new Map(
+      listed.flatMap(({uid, record, inRuntime}) =>
+        record?.endpoint === own && inRuntime !== undefined
+          ? [[uid, runtimeStates([inRuntime])] as const]
+          : [],
+      ),
+    );
+  }
+
+  async #observeOn(
+    endpoint: string,
+    records: readonly PodRecord[],
+    states: ReadonlyMap<PodUid, string>,
+  ): Promise<readonly ObservedPod[]> {
     const {PodHistories, lastKnownPods, observePods} = await import('../../kubelet/index.js');
     const {context, settings, signal} = this.#services;
     const {failure} = this.#runtimePods;
     try {
       // A runtime that hangs need not be waited for twice.
       if (failure?.endpoint === endpoint) throw failure;
-      return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, signal);
+      const statesOf = (uid: PodUid): string | undefined => states.get(uid);
+      const options = {before: this.#observed, statesOf, files: this.#files, signal};
+      return await observePods(await this.#nodeOf(endpoint), records, options);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CriError)) throw error;
-      const pods = await lastKnownPods(new PodHistories(settings.rootDir, context.clock), records);
+      const pods = await lastKnownPods(
+        new PodHistories(settings.rootDir, context.clock, this.#files),
+        records,
+      );
       this.#unavailable = error;
       this.#problems.warn(this.#unavailableText(endpoint, pods, error));
       return pods;
@@ -261,12 +297,15 @@ const NONE: NodeRecords = {rejected: [], records: [], removed: [], broken: []};
  * Reads the records of this machine's root directory that belong to the node of a command: none if it is remote; of one
  * of several nodes, those of its runtime. Rejects with SystemError.
  */
-async function readNodeRecords(services: ConnectionContext & SettingsContext): Promise<NodeRecords> {
+async function readNodeRecords(
+  services: ConnectionContext & SettingsContext,
+  files: ParsedFiles,
+): Promise<NodeRecords> {
   const {isPart, settings} = services;
   if ((await settings.remoteEndpoint()) !== undefined) return NONE;
   const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');
-  const rejected = await new RejectedPodStore(settings.rootDir).list();
-  const {records, removed, broken} = await new PodStore(settings.rootDir).list();
+  const rejected = await new RejectedPodStore(settings.rootDir, files).list();
+  const {records, removed, broken} = await new PodStore(settings.rootDir, 'records', files).list();
   if (!isPart) return {rejected, records, removed, broken};
   const own = await canonicalEndpoint(await services.connections.endpoint());
   const isOwn = ({endpoint}: PodRecord): boolean => endpoint === own;

@@ -1,5 +1,6 @@
 import {MANAGER_ANNOTATION} from '../../api/manager-annotation.js';
 import type {Pod} from '../../api/types/v1-pod.js';
+import type {Clock} from '../../base/clock.js';
 import {ConfigError} from '../../base/errors.js';
 import {CriError, type Connection} from '../../cri/index.js';
 import type {NodeAndRuntime, RuntimePod, RuntimePodReader} from '../../kubelet/index.js';
@@ -9,7 +10,9 @@ import type {
   SettingsContext,
   SignalContext,
 } from '../../cli/command/contexts.js';
+import type {LocalKubelet} from '../../cli/process/context.js';
 import type {ListedPod, ShownPod} from './listed-pod.js';
+import type {LocalKubeletPods} from './local-kubelet-pods.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
 
 /** The pods of the configured or discovered runtime, whichever program created them. */
@@ -20,7 +23,7 @@ export class RuntimePods {
   /** Pods of the kubelet of this machine by UID. */
   #ofKubelet: ReadonlyMap<string, Pod> = new Map();
   #withoutSandbox: readonly Pod[] = [];
-  #kubeletIsSilent = false;
+  #kubelet: LocalKubeletPods | undefined;
   #kubeletHasAnswered = false;
 
   /** Error of the last read; undefined if it succeeded or without a runtime. */
@@ -83,13 +86,10 @@ export class RuntimePods {
   async #askKubelet(found: readonly RuntimePod[]): Promise<void> {
     const {localKubelet, clock} = this.#services.context;
     this.#withoutSandbox = [];
-    if (localKubelet === undefined || this.#kubeletIsSilent) return;
+    if (localKubelet === undefined) return;
     if (!found.some(({manager}) => manager === 'kubelet') || (await this.#isRemote())) return;
-    const {LOCAL_KUBELET, readLocalKubeletPods} = await import('./local-kubelet.js');
-    const kubelet = localKubelet === 'default' ? LOCAL_KUBELET : localKubelet;
-    const pods = await readLocalKubeletPods({kubelet, clock, signal: this.#services.signal});
-    // A watch does not wait again for a kubelet that did not answer.
-    this.#kubeletIsSilent = pods === undefined;
+    this.#kubelet ??= await openLocalKubelet(localKubelet, clock, this.#services.signal);
+    const pods = await this.#kubelet.read(runtimeStates(found));
     this.#kubeletHasAnswered = pods !== undefined;
     this.#ofKubelet = new Map((pods ?? []).map((pod) => [pod.metadata.uid ?? '', pod]));
     const uids = new Set<string>(found.map(({uid}) => uid));
@@ -135,6 +135,28 @@ export class RuntimePods {
   async #isRemote(): Promise<boolean> {
     return (await this.#services.settings.remoteEndpoint()) !== undefined;
   }
+}
+
+async function openLocalKubelet(
+  localKubelet: LocalKubelet | 'default',
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<LocalKubeletPods> {
+  const [{LOCAL_KUBELET, LocalKubeletClient}, {LocalKubeletPods: Pods}] = await Promise.all([
+    import('./local-kubelet.js'),
+    import('./local-kubelet-pods.js'),
+  ]);
+  const kubelet = localKubelet === 'default' ? LOCAL_KUBELET : localKubelet;
+  return new Pods(new LocalKubeletClient({kubelet, clock, signal}), clock);
+}
+
+/** Returns a text that changes with the objects of pods in the runtime and their states. */
+export function runtimeStates(found: readonly RuntimePod[]): string {
+  return found
+    .flatMap(({sandboxes, containers}) => [...sandboxes, ...containers])
+    .map(({id, state}) => `${id} ${state}`)
+    .toSorted()
+    .join();
 }
 
 /** Marks a pod as that of a kubelet. */

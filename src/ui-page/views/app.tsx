@@ -1,5 +1,5 @@
 import type {JSX} from 'preact';
-import {useCallback, useMemo, useState} from 'preact/hooks';
+import {useCallback, useLayoutEffect, useMemo, useState} from 'preact/hooks';
 import type {TableRow} from '../model/arrange.js';
 import type {Route} from '../model/route.js';
 import {INITIAL_TABLE, type ConfirmedAction, type TableState} from '../model/table-state.js';
@@ -34,6 +34,12 @@ export function App({api}: {readonly api: Api}): JSX.Element {
     setHasHelp(true);
     return true;
   });
+  useLayoutEffect(() => {
+    // Before the click itself, which may have a notice of its own.
+    const clear = (): void => setNotice('');
+    document.addEventListener('click', clear, true);
+    return () => document.removeEventListener('click', clear, true);
+  }, []);
   const page = useMemo<PageContext | undefined>(
     () => model && {api, model, history, go, ask},
     [api, model, history, ask],

@@ -47,7 +47,8 @@ export function NodeMeters({node}: {readonly node: UiNode}): JSX.Element {
       <div>
         <dt>CPU</dt>
         <dd>
-          {percentText(cpuPercent)}%<span class="muted">{coresText}</span>
+          {cpuPercent === undefined ? '-' : `${percentText(cpuPercent)}%`}
+          <span class="muted">{coresText}</span>
         </dd>
         <Sparkline numbers={history.last(node.key, 'cpu', 60)} max={cores === undefined ? undefined : 100} />
       </div>

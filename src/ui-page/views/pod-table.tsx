@@ -64,7 +64,7 @@ export function PodTable({
         </tr>
       </thead>
       <tbody ref={body}>
-        <Spacer rows={first} rowHeight={rowHeight} span={columns.length} />
+        <Spacer rows={first} rowHeight={rowHeight} />
         {rows.slice(first, end).map((row, offset) => (
           <PodRow
             key={row.key}
@@ -77,19 +77,18 @@ export function PodTable({
             onExpand={expand}
           />
         ))}
-        <Spacer rows={rows.length - end} rowHeight={rowHeight} span={columns.length} />
-        {rows.length === 0 && <EmptyRow filter={table.filter} span={columns.length} />}
+        <Spacer rows={rows.length - end} rowHeight={rowHeight} />
+        {rows.length === 0 && <EmptyRow filter={table.filter} />}
       </tbody>
     </table>
   );
 }
 
-function EmptyRow({filter, span}: {readonly filter: string; readonly span: number}): JSX.Element {
+// Neither this row nor a spacer spans columns: those that are hidden on a narrow screen would get a width.
+function EmptyRow({filter}: {readonly filter: string}): JSX.Element {
   return (
     <tr>
-      <td class="empty" colSpan={span}>
-        {filter === '' ? 'No pods' : 'No pod or container matches the filter'}
-      </td>
+      <td class="empty">{filter === '' ? 'No pods' : 'No pod or container matches the filter'}</td>
     </tr>
   );
 }
@@ -126,19 +125,11 @@ function HeaderCell({
 }
 
 /** Takes the place of rows that are not rendered. */
-function Spacer({
-  rows,
-  rowHeight,
-  span,
-}: {
-  readonly rows: number;
-  readonly rowHeight: number;
-  readonly span: number;
-}): JSX.Element | null {
+function Spacer({rows, rowHeight}: {readonly rows: number; readonly rowHeight: number}): JSX.Element | null {
   if (rows === 0) return null;
   return (
     <tr class="spacer" aria-hidden="true">
-      <td colSpan={span} style={{height: `${rows * rowHeight}px`}} />
+      <td style={{height: `${rows * rowHeight}px`}} />
     </tr>
   );
 }

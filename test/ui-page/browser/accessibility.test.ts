@@ -117,3 +117,40 @@ test('on a phone no view is wider than the screen', async () => {
   wide['node'] = await page.evaluate(excess);
   expect(Object.entries(wide).filter(([, pixels]) => Number(pixels) > 0)).toEqual([]);
 });
+
+test.each([360, 390, 700, 1000, 1300])(
+  'at a width of %i pixels the columns of many pods fill the table, and names have room',
+  async (width) => {
+    const {page} = await openFakeUi(
+      browser(),
+      {pods: manyUiPods(300, ['node-1', 'node-2']), nodes: [aUiNode(), aUiNode({name: 'node-2'})]},
+      {viewport: {width, height: 740}},
+    );
+    await page.locator('.pods .spacer').waitFor({state: 'attached'});
+    const found = (await page.evaluate(`(() => {
+      const cells = [...document.querySelectorAll('.pods thead th')].filter((cell) => cell.offsetWidth > 0);
+      const table = document.querySelector('.pods').getBoundingClientRect();
+      return {left: table.right - cells.at(-1).getBoundingClientRect().right, name: cells[0].offsetWidth / table.width};
+    })()`)) as {readonly left: number; readonly name: number};
+    expect(found.left).toBeLessThan(4);
+    expect(found.name).toBeGreaterThan(0.15);
+    await page.locator('.filter-bar input').fill('state:none');
+    await seeText(page, '.pods td', 'No pod or container matches the filter');
+  },
+);
+
+test('with forced colors, the selection, the pressed button, the tab and links differ from the others', async () => {
+  const page = await openAll({forcedColors: 'active'});
+  const styles = async (selector: string, style: string): Promise<unknown> =>
+    await page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${style}`);
+  await page.keyboard.press('ArrowDown');
+  expect(await styles('.pods tr[aria-selected="true"]', 'outlineStyle')).toBe('solid');
+  expect(await styles('.choice [aria-pressed="true"]', 'backgroundColor')).not.toBe(
+    await styles('.choice [aria-pressed="false"]', 'backgroundColor'),
+  );
+  await showTab(page, 'status');
+  expect(await styles('.tabs [aria-selected="true"]', 'borderBottomColor')).not.toBe(
+    await styles('.tabs [aria-selected="false"]', 'borderBottomColor'),
+  );
+  expect(await styles('.facts a', 'textDecorationLine')).toBe('underline');
+});

@@ -185,3 +185,27 @@ test('colors follow the system, and can be chosen', async () => {
   await page.getByRole('button', {name: 'Colors: light'}).click();
   await until(async () => (await background()) === dark);
 });
+
+test.each([640, 700, 1000, 1360])('texts of nodes do not overlap at a width of %i pixels', async (width) => {
+  const busy = {memoryBytes: 99.9e9, memoryTotalBytes: 99.9e9, cores: 128, cpuPercent: 100, measuredMs: 1};
+  const nodes = [aUiNode(busy), aUiNode({...busy, name: 'node-2'})];
+  const {page} = await openFakeUi(browser(), {nodes}, {viewport: {width, height: 800}});
+  await page.locator('.measured').first().waitFor();
+  const overflowing = `[...document.querySelectorAll('.meters > div:not(.pressure)')].flatMap((meter) =>
+    meter.scrollWidth > meter.offsetWidth ? [meter.textContent] : [])`;
+  expect(await page.evaluate(overflowing)).toEqual([]);
+});
+
+test('a node without a measurement has no percentage', async () => {
+  const {page} = await openFakeUi(browser(), {nodes: [{key: 'node n', name: 'n'}]});
+  await seeText(page, '.meters', 'CPU');
+  expect(await page.locator('.meters dd').allTextContents()).toEqual(['-', '-']);
+});
+
+test('a click hides the notice of an action', async () => {
+  const {page} = await openFakeUi(browser(), {pods: [WEB]});
+  await page.keyboard.press('x');
+  await seeText(page, '.notice', 'Not allowed');
+  await page.locator('.counts').click();
+  await page.locator('.notice', {hasText: 'Not allowed'}).waitFor({state: 'detached'});
+});

@@ -1,4 +1,5 @@
 import type {ResourceRequirements} from '../../../api/types/v1-meta.js';
+import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import type {PodUid} from '../../../cri/index.js';
 import {areResourcesEqual} from '../../resources/pod-allocation.js';
 import type {ActuatedResources, PodAllocation} from '../../contract/resources/actuated-resources.js';
@@ -28,9 +29,10 @@ export class ActuatedResourcesStore implements ActuatedResourcesBackend {
   readonly #files: PodFileStore<StoredAllocation>;
   #checkpoint: Promise<PodResourceMap> | undefined;
 
-  constructor(rootDir: string) {
+  /** Creates the store of a root directory; `files` reads the files of pods. */
+  constructor(rootDir: string, files?: ParsedFiles) {
     this.#rootDir = rootDir;
-    this.#files = new PodFileStore(rootDir, 'resources', ({containers}) => Array.isArray(containers));
+    this.#files = new PodFileStore(rootDir, 'resources', ({containers}) => Array.isArray(containers), files);
   }
 
   async read(uid: PodUid): Promise<PodAllocation | undefined> {

@@ -1,8 +1,9 @@
 import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {constants} from 'node:fs';
-import {readFile, type FileHandle} from 'node:fs/promises';
+import type {FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
 import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {UNCACHED_FILES, type ParsedFiles} from '../../../base/fs/file-cache.js';
 import {
   ifPresent,
   makeDirectories,
@@ -32,17 +33,22 @@ export class PodFileStore<T extends object> {
   readonly #rootDir: string;
   readonly #directory: string;
   readonly #isRight: (value: JsonObject) => boolean;
+  readonly #files: ParsedFiles;
 
-  constructor(rootDir: string, name: string, isRight: (value: JsonObject) => boolean) {
+  constructor(
+    rootDir: string,
+    name: string,
+    isRight: (value: JsonObject) => boolean,
+    files = UNCACHED_FILES,
+  ) {
+    this.#files = files;
     this.#rootDir = rootDir;
     this.#directory = join(stateDirectory(rootDir), name);
     this.#isRight = isRight;
   }
 
   async read(uid: PodUid): Promise<PodFile<T> | undefined> {
-    const path = this.#path(uid);
-    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
-    return text === undefined ? undefined : this.#parsed(text);
+    return await this.#files.read(this.#path(uid), (text) => this.#parsed(text));
   }
 
   /** Writes or replaces the pod's file; the root directory's parent must exist. */

@@ -1,5 +1,6 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
+import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import {isObject} from '../../../base/is-object.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
@@ -75,17 +76,20 @@ export class PodHistories {
   readonly #volumes: PodFileStore<{readonly volumes: readonly VolumeHistory[]}>;
   readonly #clock: Clock;
 
-  constructor(rootDir: string, clock: Clock) {
-    this.#events = new PodFileStore(rootDir, 'events', ({events}) => Array.isArray(events));
+  /** Creates the store of a root directory; `files` reads the files. */
+  constructor(rootDir: string, clock: Clock, files?: ParsedFiles) {
+    this.#events = new PodFileStore(rootDir, 'events', ({events}) => Array.isArray(events), files);
     this.#statuses = new PodFileStore(
       rootDir,
       'statuses',
       ({seenAt, status, reasons}) => typeof seenAt === 'string' && isObject(status) && isObject(reasons),
+      files,
     );
     this.#volumes = new PodFileStore(
       rootDir,
       'mounts',
       ({volumes}) => Array.isArray(volumes) && volumes.every(isVolumeHistory),
+      files,
     );
     this.#clock = clock;
   }

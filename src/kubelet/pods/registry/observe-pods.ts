@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
+import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import type {PodUid} from '../../../cri/index.js';
 import {NO_OBJECTS} from '../../contract/api-objects.js';
 import {ActuatedResourcesStore} from '../allocation/actuated-resources-store.js';
@@ -17,6 +18,27 @@ export interface ObservedPod {
   readonly pod: Pod;
   /** Last-known state, as input of the next observation. */
   readonly known: LastKnown;
+  /** What it was computed from; absent if that may change unnoticed. */
+  readonly basis?: ObservationBasis;
+}
+
+/** Facts that an observation depends on, besides the record. */
+interface ObservationBasis {
+  /** State of the last sync. */
+  readonly stored: LastKnown | undefined;
+  /** Objects of the runtime and their states. */
+  readonly states: string;
+}
+
+/** Options of observePods. */
+export interface ObserveOptions {
+  /** Last observations. */
+  readonly before: ReadonlyMap<PodUid, ObservedPod>;
+  /** Returns a text that changes with the objects of the pod in the runtime and their states; undefined if they are unknown. */
+  readonly statesOf: (uid: PodUid) => string | undefined;
+  /** Reads the stored states. */
+  readonly files: ParsedFiles;
+  readonly signal: AbortSignal;
 }
 
 /** Number of pods observed at once. */
@@ -25,22 +47,35 @@ const AT_ONCE = 8;
 /**
  * Resolves with the pods as their runtime reports them, with the status that a sync would compute. Changes nothing.
  * Data that the runtime does not store (transition times, reasons of failed starts) comes from `before` or from the
- * last sync, whichever is newer. Rejects with CriError and SystemError.
+ * last sync, whichever is newer. A pod whose record, stored
+ * state and objects in the runtime are the same as before is not read again. Rejects with CriError and SystemError.
  */
 export async function observePods(
   node: NodeAndRuntime,
   records: readonly PodRecord[],
-  before: ReadonlyMap<PodUid, LastKnown>,
-  signal: AbortSignal,
+  {before, statesOf, files, signal}: ObserveOptions,
 ): Promise<readonly ObservedPod[]> {
-  const histories = new PodHistories(node.node.rootDir, node.clock);
-  const actuated = new ActuatedResourcesStore(node.node.rootDir);
+  const histories = new PodHistories(node.node.rootDir, node.clock, files);
+  const actuated = new ActuatedResourcesStore(node.node.rootDir, files);
   const seen = new Map<PodUid, ObservedPod>();
   await forEachLimit(records, AT_ONCE, async (record) => {
-    const known = newest(await histories.lastKnown(record.uid), before.get(record.uid));
-    seen.set(record.uid, await seePod({...node, actuated}, record, known, signal));
+    const {uid} = record;
+    const last = before.get(uid);
+    const [stored, states] = [await histories.lastKnown(uid), statesOf(uid)];
+    const basis = states === undefined ? undefined : {stored, states};
+    if (last?.record === record && isSameBasis(last.basis, basis)) {
+      seen.set(uid, last);
+      return;
+    }
+    const known = newest(stored, last?.known);
+    const pod = await seePod({...node, actuated}, record, known, signal);
+    seen.set(uid, {...pod, ...(basis !== undefined && {basis})});
   });
   return records.flatMap(({uid}) => seen.get(uid) ?? []);
+}
+
+function isSameBasis(a: ObservationBasis | undefined, b: ObservationBasis | undefined): boolean {
+  return a !== undefined && b !== undefined && a.stored === b.stored && a.states === b.states;
 }
 
 function newest(a: LastKnown | undefined, b: LastKnown | undefined): LastKnown | undefined {

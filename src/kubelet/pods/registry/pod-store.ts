@@ -1,5 +1,4 @@
 import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
-import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
@@ -13,6 +12,7 @@ import {
   withFileErrors,
   listNames,
 } from '../../../base/fs/files.js';
+import {UNCACHED_FILES, type ParsedFiles} from '../../../base/fs/file-cache.js';
 import {isObject} from '../../../base/is-object.js';
 import {podUid, type PodUid} from '../../../cri/index.js';
 import type {PodLocation} from '../../contract/node-facts.js';
@@ -74,11 +74,13 @@ const SUFFIX = '.json';
 export class PodStore {
   readonly #rootDir: string;
   readonly #directory: string;
+  readonly #files: ParsedFiles;
   /** Syncs the directory: records that are written at the same time share a sync. */
   readonly #sync: () => Promise<void>;
 
-  /** Creates the store of a root directory; `name` is the directory of the files. */
-  constructor(rootDir: string, name = 'records') {
+  /** Creates the store of a root directory; `name` is the directory of the files, and `files` reads them. */
+  constructor(rootDir: string, name = 'records', files = UNCACHED_FILES) {
+    this.#files = files;
     this.#rootDir = rootDir;
     this.#directory = join(stateDirectory(rootDir), name);
     this.#sync = coalesce(async () => {
@@ -120,8 +122,7 @@ export class PodStore {
   /** Resolves with the pod's record, or undefined if kcri does not own the pod. Rejects if the record is unusable. */
   async get(uid: PodUid): Promise<PodRecord | undefined> {
     const path = this.#path(uid);
-    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
-    return text === undefined ? undefined : parseRecord(text, uid, path);
+    return await this.#files.read(path, (text) => parseRecord(text, uid, path));
   }
 
   /** Resolves with all records, usable or broken. */

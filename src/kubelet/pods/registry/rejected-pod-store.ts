@@ -1,4 +1,5 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {RecordedEvent} from '../history/recorded-event.js';
 import {PodStore, type PodRecord} from './pod-store.js';
@@ -18,8 +19,9 @@ export interface RejectedPod extends PodRecord {
 export class RejectedPodStore {
   readonly #store: PodStore;
 
-  constructor(rootDir: string) {
-    this.#store = new PodStore(rootDir, 'rejected');
+  /** Creates the store of a root directory; `files` reads the files. */
+  constructor(rootDir: string, files?: ParsedFiles) {
+    this.#store = new PodStore(rootDir, 'rejected', files);
   }
 
   /** Resolves with all rejected pods, oldest first; unreadable files are omitted. Rejects with SystemError. */

@@ -1,6 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {KeyedLock} from '../../../../../base/async/keyed-lock.js';
 import {SystemError} from '../../../../../base/errors.js';
+import {fileIdentity} from '../../../../../base/fs/file-cache.js';
 import {ifPresent, withFileErrors} from '../../../../../base/fs/files.js';
 import {runInGroup} from '../../../../../base/host/run-in-group.js';
 import {shorten} from '../../../../../base/shorten.js';
@@ -159,5 +160,5 @@ async function identityOf(path: string): Promise<string | undefined> {
   const found = await withFileErrors('looking at the driver', path, () =>
     ifPresent(() => stat(path, {bigint: true})),
   );
-  return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':');
+  return found && fileIdentity(found);
 }

@@ -1,0 +1,58 @@
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {aManifest, createTestbed} from '../command-testbed.js';
+import {startUi, UI_CLOCK} from './ui-testbed.js';
+
+/** A clock at which no file has changed lately. */
+const LATER = {...UI_CLOCK, now: () => UI_CLOCK.now() + 60_000};
+
+/** Starts `kcri ui` for pods that kcri has started, and opens its live stream. */
+async function openLive(names: readonly string[]) {
+  const testbed = await createTestbed();
+  for (const name of names) await testbed.run(['sync', '-'], {stdin: aManifest({name})});
+  const {page} = await startUi(['--root-dir', testbed.rootDir, 'ui'], {
+    endpoint: testbed.runtime.endpoint,
+    clock: LATER,
+  });
+  await page.signIn();
+  const live = await page.live();
+  await live.until(() => names.every((name) => live.pod(name)?.state === 'Running'));
+  /** Waits until samples that began after now were sent. */
+  const nextSamples = async (): Promise<void> => {
+    const before = live.messages.length;
+    await live.until(() => live.messages.length >= before + 4);
+  };
+  return {testbed, live, nextSamples};
+}
+
+test('samples read files of pods only when they have changed', async () => {
+  const {testbed, live, nextSamples} = await openLive(['web', 'api']);
+  await nextSamples();
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => {
+    parse.mockRestore();
+  });
+  const parsed = (): readonly string[] =>
+    parse.mock.calls.map(([text]) => text).filter((text) => text.includes('"version"'));
+  await nextSamples();
+  expect(parsed()).toEqual([]);
+  await testbed.run(['delete', 'pod', 'api']);
+  await live.until(() => live.pod('api') === undefined);
+  parse.mockClear();
+  await nextSamples();
+  expect(parsed()).toEqual([]);
+});
+
+test('samples read a pod of kcri from the runtime only when it has changed', async () => {
+  const {testbed, live, nextSamples} = await openLive(['web', 'api']);
+  const {runtime} = testbed;
+  const statusCalls = (): number =>
+    runtime.callsTo('PodSandboxStatus').length + runtime.callsTo('ContainerStatus').length;
+  await nextSamples();
+  const before = statusCalls();
+  await nextSamples();
+  expect(statusCalls()).toBe(before);
+  runtime.exitContainer(runtime.containers[0]?.id ?? '', 3);
+  await live.until(() => [...live.pods.values()].some(({containers}) => containers[0]?.state === 'Error'));
+  // Of the pod that has changed, its sandbox and its container.
+  expect(statusCalls()).toBe(before + 2);
+});
