@@ -70,6 +70,8 @@ describe('delete of a claim', () => {
   test.each([
     ['without --volumes', ['pvc/data'], 'deleting a claim deletes its data'],
     ['that does not exist', ['--volumes', 'pvc/none'], 'persistentvolumeclaim "default/none" not found'],
+    ['of two namespaces', ['--volumes', 'pvc/test/data/other'], 'invalid claim "test/data/other"'],
+    ['outside of the claims', ['--volumes', 'pvc/../data'], 'invalid claim "../data"'],
     ['with a selector', ['--volumes', 'pvc/data', '-l', 'a=b'], 'cannot use names together with --selector'],
   ])('%s is an error', async (_what, args, message) => {
     const testbed = await withVolume();

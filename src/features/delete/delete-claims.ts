@@ -1,4 +1,5 @@
-import {SystemError} from '../../base/errors.js';
+import {SystemError, UsageError} from '../../base/errors.js';
+import {isPathSegment} from '../../base/fs/files.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {PodRecord, ProvisionedVolume} from '../../kubelet/index.js';
@@ -14,13 +15,20 @@ export interface ClaimWords {
   readonly others: readonly string[];
 }
 
-/** Divides words into claims, `pvc/NAME` or `pvc/NAMESPACE/NAME`, and others. */
+/** Divides words into claims, `pvc/NAME` or `pvc/NAMESPACE/NAME`, and others. Throws UsageError for other names of claims. */
 export function divideClaims(words: readonly string[], namespace = 'default'): ClaimWords {
   const claims = words
     .filter((word) => CLAIM.test(word))
     .map((word) => word.replace(CLAIM, ''))
-    .map((name) => (name.includes('/') ? name : `${namespace}/${name}`));
+    .map((name) => claimKey(name, namespace));
   return {claims: [...new Set(claims)], others: words.filter((word) => !CLAIM.test(word))};
+}
+
+function claimKey(name: string, namespace: string): string {
+  const parts = name.includes('/') ? name.split('/') : [namespace, name];
+  if (parts.length !== 2 || parts.some((part) => !isPathSegment(part)))
+    throw new UsageError(`invalid claim "${name}"`, {hint: 'name it pvc/NAME or pvc/NAMESPACE/NAME'});
+  return parts.join('/');
 }
 
 /**
