@@ -2,12 +2,15 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {usedVolumes} from '../../../api/used-volumes.js';
 import {SystemError} from '../../../base/errors.js';
+import {withFileErrors} from '../../../base/fs/files.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
+import type {DriverUsage} from '../../contract/volumes/driver-usage.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {csiDeviceMap} from './csi/csi-paths.js';
+import {readDeviceSize} from './devices/block-device.js';
 import {systemFlexDrivers, type FlexDrivers} from './plugins/flex/flex-drivers.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 
@@ -41,9 +44,11 @@ function resolved(
   try {
     const found = resolveVolume(pod, volume, objects);
     const path = found.path(node);
-    const map = found.isBlock ? csiDeviceMap(node, podRef(pod).uid, found.name) : undefined;
     const isFilesystem = found.isMeasured({node, flex});
-    const measured = measureOf(found, map?.globalPath ?? path, csi);
+    const measured = measureOf(found, path, {
+      csi,
+      devicePath: () => csiDeviceMap(node, podRef(pod).uid, found.name).globalPath,
+    });
     return {plugin: found.plugin, path, ...measured, ...(isFilesystem && {isFilesystem})};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
@@ -52,15 +57,29 @@ function resolved(
   }
 }
 
-/** Returns how a volume is measured; a device of the node is not. */
+/** Plugins whose devices are measured; a kubelet does not measure those of Fibre Channel. */
+const MEASURED_DEVICES: ReadonlySet<string> = new Set(['kubernetes.io/local-volume', 'kubernetes.io/iscsi']);
+
+/** Returns how a volume is measured. */
 function measureOf(
-  {driver, isBlock, name}: ResolvedVolume,
+  {driver, isBlock, name, plugin}: ResolvedVolume,
   path: string,
-  csi: CsiVolumes | undefined,
+  {csi, devicePath}: {readonly csi: CsiVolumes | undefined; readonly devicePath: () => string},
 ): Pick<PodVolumeState, 'measure'> {
-  if (csi !== undefined && driver !== undefined)
-    return {measure: async () => await csi.measure(path, isBlock ? name : undefined)};
-  return isBlock ? {measure: async () => undefined} : {};
+  if (csi !== undefined && driver !== undefined) {
+    if (!isBlock) return {measure: async () => await csi.measure(path, undefined)};
+    const device = devicePath();
+    return {measure: async () => await csi.measure(device, name)};
+  }
+  if (!isBlock) return {};
+  return {measure: async () => (MEASURED_DEVICES.has(plugin) ? await measureDevice(path) : undefined)};
+}
+
+/** Returns the usage of a block device, of which only the size is known (metricsBlock). Rejects with SystemError. */
+async function measureDevice(path: string): Promise<DriverUsage> {
+  const capacityBytes = await withFileErrors('reading the size of', path, async () => readDeviceSize(path));
+  const inodes = {inodesUsed: 0n, inodesFree: 0n, inodes: 0n};
+  return {...inodes, usedBytes: 0n, availableBytes: 0n, capacityBytes};
 }
 
 /** Returns the name of the volume's claim; that of an ephemeral volume is derived from the pod (VolumeClaimName). */

@@ -1,4 +1,5 @@
-import {realpath, stat} from 'node:fs/promises';
+import {readFile, realpath, stat} from 'node:fs/promises';
+import {deviceNumbers} from '../../../../base/fs/device-numbers.js';
 import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
 import type {MountPoint} from '../../../../base/fs/mount-info.js';
 
@@ -11,6 +12,16 @@ export async function findBlockDevice(path: string): Promise<string | undefined>
     const real = await realpath(path);
     return (await stat(real)).isBlockDevice() ? real : undefined;
   });
+}
+
+/** Unit of the size of a device in sysfs, whatever its sectors are. */
+const SECTOR_BYTES = 512n;
+
+/** Returns the size of the block device at a path, in bytes. Rejects with the system's error. */
+export async function readDeviceSize(path: string): Promise<bigint> {
+  const {rdev} = await stat(path, {bigint: true});
+  const sectors = await readFile(`/sys/dev/block/${deviceNumbers(rdev)}/size`, 'utf8');
+  return BigInt(sectors.trim()) * SECTOR_BYTES;
 }
 
 /** Reports whether a mount is of this device, which may have other names, such as those of /dev/mapper. */

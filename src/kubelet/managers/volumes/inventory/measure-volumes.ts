@@ -1,5 +1,5 @@
 import {setMaxListeners} from 'node:events';
-import {readFile, stat, statfs} from 'node:fs/promises';
+import {statfs} from 'node:fs/promises';
 import {abortable} from '../../../../base/async/abortable.js';
 import {anySignal} from '../../../../base/async/any-signal.js';
 import {createDeadline} from '../../../../base/async/deadline.js';
@@ -7,10 +7,10 @@ import {forEachLimit} from '../../../../base/async/for-each-limit.js';
 import type {Clock} from '../../../../base/clock.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import {treeUsage} from '../../../../base/fs/disk-usage.js';
-import {deviceNumbers} from '../../../../base/fs/device-numbers.js';
 import {mayHang} from '../../../../base/fs/file-system-kinds.js';
 import {runAbandonable} from '../../../../base/host/run-abandonable.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
+import {readDeviceSize} from '../devices/block-device.js';
 import type {NodeVolume} from './node-volume.js';
 import type {MountFact} from './volume-facts.js';
 import {isDirectoryKind} from './volume-kinds.js';
@@ -145,15 +145,8 @@ const SYSTEM: UsageReader = {
     const {bytes, inodes} = await treeUsage(path, bounds, signal);
     return {usedBytes: bytes, inodesUsed: inodes};
   },
-  device: async (path) => {
-    const {rdev} = await stat(path, {bigint: true});
-    const sectors = await readFile(`/sys/dev/block/${deviceNumbers(rdev)}/size`, 'utf8');
-    return {capacityBytes: BigInt(sectors.trim()) * SECTOR_BYTES};
-  },
+  device: async (path) => ({capacityBytes: await readDeviceSize(path)}),
 };
-
-/** Unit of the size of a device in sysfs, whatever its sectors are. */
-const SECTOR_BYTES = 512n;
 
 type Blocks = Readonly<Record<'bsize' | 'blocks' | 'bfree' | 'bavail' | 'files' | 'ffree', bigint>>;
 

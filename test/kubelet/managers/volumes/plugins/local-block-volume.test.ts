@@ -17,6 +17,7 @@ import {aDevicePod, aNode, claims} from '../claim-fixtures.js';
 import {aHost} from '../volume-fixtures.js';
 
 const {signal} = new AbortController();
+const DISK_MIB = 1;
 const GLOBAL = 'plugins/kubernetes.io~local-volume/volumeDevices';
 const LINK = 'volumeDevices/kubernetes.io~local-volume/pv';
 
@@ -33,7 +34,7 @@ interface BlockNode {
 
 /** Creates a node with a disk, at the end of a link. */
 async function aBlockNode(more: Partial<PersistentVolumeSpec> = {}, readOnly = false): Promise<BlockNode> {
-  const disk = await attachLoopDisk(1);
+  const disk = await attachLoopDisk(DISK_MIB);
   onTestFinished(async () => {
     await disk[Symbol.asyncDispose]();
   });
@@ -118,7 +119,7 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     await removePodDir(host.node, 'u2');
   });
 
-  test('a read-only volume is listed as mounted, without a measurement', async () => {
+  test('a read-only volume is listed as mounted, with the size of its device', async () => {
     const {host} = await aBlockNode({}, true);
     const {volumes} = await mountVolumes(aDevicePod(), host, signal);
     expect(volumes.get('v')?.readOnly).toBe(true);
@@ -129,7 +130,10 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
       claim: 'c',
       isMounted: true,
     });
-    expect(await state?.measure?.()).toBeUndefined();
+    expect(await state?.measure?.()).toEqual({
+      ...{usedBytes: 0n, availableBytes: 0n, capacityBytes: BigInt(DISK_MIB) * 1024n * 1024n},
+      ...{inodesUsed: 0n, inodesFree: 0n, inodes: 0n},
+    });
     await removePodDir(host.node, 'u1');
   });
 });

@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../../src/api/types/v1-persistent-volumes.js';
 import {NO_OBJECTS} from '../../../../../../src/kubelet/contract/api-objects.js';
+import {listVolumes} from '../../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {deviceMounts, hasLoopDevices, loopFiles, probeDisk} from '../../../../../base/loop-disk.js';
 import {realTimeClock} from '../../../../../fakes/fake-clock.js';
@@ -334,6 +335,8 @@ describe.skipIf(!hasLoopDevices)('an iSCSI disk as a device (needs root)', () =>
     const node = await anIscsiNode({}, {volumeMode: 'Block'});
     const {host, rootDir, device} = node;
     for (const uid of ['u1', 'u2']) await mountVolumes(aDevicePod(uid), host, signal);
+    const [state] = listVolumes(aDevicePod(), {...host, isMounted: () => true});
+    expect((await state?.measure?.())?.capacityBytes).toBeGreaterThan(0n);
     const global = join(rootDir, 'plugins/kubernetes.io/iscsi/volumeDevices', PLACE);
     expect(await readlink(join(rootDir, 'pods/u1/volumeDevices/kubernetes.io~iscsi/pv'))).toBe(device);
     expect((await readdir(global)).toSorted()).toEqual(['iscsi.json', 'u1', 'u2']);
