@@ -248,6 +248,8 @@ test.each([
   [['./a.jsonl', './b.jsonl'], 'only one recording can be shown'],
   [['./a.jsonl', '-n', 'team'], 'cannot be combined with a recording'],
   [['/nonexistent/a'], '/nonexistent/a'],
+  // It has no end.
+  [['/dev/zero'], '"/dev/zero", line 1: not a line of a recording'],
   [[''], 'must not be empty'],
 ])('timeline %j fails: %s', async (args, message) => {
   const {stderr, exitCode} = await runKcri(['timeline', ...args]);

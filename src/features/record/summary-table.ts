@@ -28,9 +28,20 @@ export function formatSummary(
   return hasHeaders ? table : table.slice(table.indexOf('\n') + 1);
 }
 
-/** Returns counts as JSON, with times in ms. */
+/** Returns counts as JSON, with times in ms to the microsecond. */
 export function summaryJson(methods: readonly MethodSummary[]): JsonObject {
-  return {methods: methods.map((each) => Object.fromEntries(Object.entries(each).filter(isKnown)))};
+  return {
+    methods: methods.map((each) =>
+      Object.fromEntries(
+        Object.entries(each)
+          .filter(isKnown)
+          .map(([name, value]) => [
+            name,
+            typeof value === 'number' ? Math.round(value * 1000) / 1000 : value,
+          ]),
+      ),
+    ),
+  };
 }
 
 function isKnown<T>(entry: readonly [string, T | undefined]): entry is [string, T] {

@@ -67,26 +67,26 @@ function readLine({path, number, text}: NumberedLine, {onHeader, onDamaged}: Rec
 
 const FILE_HINT = 'use a file that "kcri record --file" has written';
 
-/** Yields the lines of a file; undefined for one that is too long. */
+/** Yields the lines of a file; undefined for one that is too long, before its end is read: a device has none. */
 async function* readLines(path: string): AsyncGenerator<string | undefined> {
   let parts: string[] = [];
   let length = 0;
-  const take = (): string | undefined => {
-    const line = length > MAX_LINE ? undefined : parts.join('');
-    parts = [];
-    length = 0;
-    return line;
-  };
   for await (const chunk of readChunks(path)) {
     const [first = '', ...more] = chunk.split('\n');
     for (const [index, part] of [first, ...more].entries()) {
-      if (index > 0) yield take();
+      if (index > 0) {
+        if (length <= MAX_LINE) yield parts.join('');
+        parts = [];
+        length = 0;
+      }
+      const wasTooLong = length > MAX_LINE;
       length += part.length;
       if (length <= MAX_LINE) parts.push(part);
       else parts = [];
+      if (length > MAX_LINE && !wasTooLong) yield undefined;
     }
   }
-  if (length > 0) yield take();
+  if (length > 0 && length <= MAX_LINE) yield parts.join('');
 }
 
 async function* readChunks(path: string): AsyncGenerator<string> {

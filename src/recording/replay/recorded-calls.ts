@@ -62,7 +62,8 @@ export async function readCalls(lines: AsyncIterable<JsonObject>): Promise<Recor
   const calls: RecordedCall[] = [];
   const skipped: SkippedCall[] = [];
   for await (const line of lines) {
-    if (typeof line['service'] !== 'string') continue;
+    // Messages of streams and sessions have none.
+    if (line['service'] === undefined) continue;
     const read = readCall(line);
     if ('reason' in read) skipped.push(read);
     else calls.push(read);
@@ -71,10 +72,15 @@ export async function readCalls(lines: AsyncIterable<JsonObject>): Promise<Recor
   return withoutForeign(calls, skipped);
 }
 
+const DAMAGED = 'its line is damaged';
+
 function readCall(line: JsonObject): RecordedCall | SkippedCall {
-  const name = stringAt(line, 'method') ?? '';
-  const {info} = methodOf(`/${stringAt(line, 'service') ?? ''}/${name}`);
+  const service = stringAt(line, 'service');
+  const name = stringAt(line, 'method');
   const number = numberAt(line, 'call') ?? 0;
+  if (service === undefined || name === undefined)
+    return {number, method: 'unknown', reason: DAMAGED, matters: false};
+  const {info} = methodOf(`/${service}/${name}`);
   if (info === undefined)
     return {number, method: name, reason: 'it is not a call of the CRI', matters: false};
   const reason = whyNot(info, line);
@@ -119,7 +125,7 @@ function whyNot({stream}: MethodInfo<MessageName>, line: JsonObject): string | u
     timeOf(line['time']) !== undefined &&
     numberAt(line, 'durationMs') !== undefined &&
     stringAt(line, 'code') !== undefined;
-  if (!isWhole) return 'its line is damaged';
+  if (!isWhole) return DAMAGED;
   return isTruncated(request) ? 'a text of its request is truncated' : undefined;
 }
 

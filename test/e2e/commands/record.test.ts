@@ -1,6 +1,7 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
 import {parseLines} from '../../commands/record/recorder.js';
 import {IMAGE, SLEEP_COMMAND} from '../harness/manifests.js';
 import {runPod} from '../harness/run-pod.js';
@@ -57,9 +58,7 @@ describe.each(newestRuntime)('record: $name', (which) => {
     recorder.kill('SIGKILL');
     await recorder.exited;
     // The guard puts the socket back.
-    await expect
-      .poll(async () => (await runtime.kcri(['ps', '-q', '--no-trunc'])).stdout)
-      .toBe(`${containerId}\n`);
+    await until(async () => (await runtime.kcri(['ps', '-q', '--no-trunc'])).stdout === `${containerId}\n`);
     await runtime.output('rmp', '-f', podSandboxId);
   });
 });

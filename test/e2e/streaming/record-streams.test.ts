@@ -120,8 +120,8 @@ describe.each(newestRuntime)('record --streams: $name', (which) => {
     const sent = lines.find((line) => line['stream'] === 'data' && line['from'] === 'client');
     expect(sent).toMatchObject({port: PORT, text: expect.stringContaining('GET /hostname') as string});
     await endOf(recorder, 'SIGKILL');
-    await expect
-      .poll(async () => (await runtime.kcri(['exec', pod.containerId, 'echo', 'still'])).stdout)
-      .toBe('still\n');
+    await until(
+      async () => (await runtime.kcri(['exec', pod.containerId, 'echo', 'still'])).stdout === 'still\n',
+    );
   });
 });

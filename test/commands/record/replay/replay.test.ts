@@ -206,6 +206,7 @@ describe('replay', () => {
       {...call, service: 'containerd.v1', method: 'Get'},
       {...call, service, method: 'Status', request: {verbose: {}}},
       {...call, service, method: 'Status', time: 'never', request: {}},
+      {...call, service: 5, method: null, call: 'a', request: []},
     ];
     await appendFile(file, `${more.map((line) => JSON.stringify(line)).join('\n')}\n[1]\n{"service":"ru`);
     await using runtime = await FakeRuntime.start({
@@ -222,9 +223,9 @@ describe('replay', () => {
         '1 call not replayed (GetContainerEvents): streams are not replayed',
         '1 call not replayed (ListContainers): its request is damaged: filter.state: must be an object, not 7',
         '1 call not replayed (PodSandboxStatus): its pod was created before the recording',
-        '1 call not replayed (Status): its line is damaged',
         '1 call not replayed (Status): its request is damaged: verbose: must be true or false, not an object',
         '1 call not replayed (UpdateRuntimeConfig): it changes the configuration of the runtime',
+        '2 calls not replayed (unknown, Status): its line is damaged',
         '2 damaged lines of the recording skipped',
       ].map((text) => `kcri: warning: ${text}`),
     ]);
@@ -244,6 +245,25 @@ describe('replay', () => {
     const {stderr, exitCode} = await replay(runtime, [file]);
     expect(stderr).toContain('1 call not replayed (ExecSync): its request is not recorded: too large');
     expect(exitCode).toBe(2);
+  });
+
+  test('masked values of variables are counted in a warning', async () => {
+    const file = await recordRun(async ({runtime}) => {
+      const config = {metadata: {name: 'web', namespace: 'default', uid: podUid(UID), attempt: 0}};
+      const {podSandboxId} = await runtime.runPodSandbox({config});
+      await runtime.createContainer({
+        podSandboxId,
+        config: {
+          metadata: {name: 'main', attempt: 0},
+          image: {image: BUSYBOX},
+          envs: [{key: 'DB_PASSWORD', value: Buffer.from('hidden')}],
+        },
+        sandboxConfig: config,
+      });
+    });
+    await using runtime = await startRuntime();
+    const {stderr} = await replay(runtime, [file]);
+    expect(stderr).toContain('kcri: warning: 1 value masked in the recording: "***" is used instead\n');
   });
 
   // Proves: replay --keep
