@@ -165,13 +165,19 @@ function fits(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
 
 /** Returns why a claim cannot have a volume, also if it names it; undefined if it can (checkVolumeSatisfyClaim). */
 function findMismatch({spec: claim}: PersistentVolumeClaim, volume: PersistentVolume): string | undefined {
-  const {resources, accessModes = [], storageClassName = '', volumeMode = 'Filesystem'} = claim;
-  const {spec} = volume;
+  const {resources, accessModes = []} = claim;
   const requested = resources?.requests?.['storage'] ?? '0';
   if (compareQuantities(capacityOf(volume), requested) < 0) return 'requested PV is too small';
-  if (storageClassName !== (spec.storageClassName ?? '')) return 'storageClassName does not match';
-  if (volumeMode !== (spec.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode';
-  return accessModes.every((mode) => spec.accessModes?.includes(mode))
-    ? undefined
-    : 'incompatible accessMode';
+  if (classOf(claim) !== classOf(volume.spec)) return 'storageClassName does not match';
+  if (modeOf(claim) !== modeOf(volume.spec)) return 'incompatible volumeMode';
+  const fitting = accessModes.every((mode) => volume.spec.accessModes?.includes(mode));
+  return fitting ? undefined : 'incompatible accessMode';
+}
+
+function classOf({storageClassName = ''}: {readonly storageClassName?: string}): string {
+  return storageClassName;
+}
+
+function modeOf({volumeMode = 'Filesystem'}: {readonly volumeMode?: string}): string {
+  return volumeMode;
 }
