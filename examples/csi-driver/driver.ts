@@ -1,7 +1,7 @@
 /**
  * A CSI driver of one node, dirs.example.com: volumes are directories that hold no more than was asked for, since each is the
  * file system of an image file. `node --experimental-strip-types driver.ts [ROOT_DIR [DATA_DIR]]` runs it as root, where ROOT_DIR
- * is the root directory of the kubelet or of kcri, and DATA_DIR has the images.
+ * is the root directory of the kubelet or of kcri, and DATA_DIR has the images. README.md has the steps.
  */
 import {execFile} from 'node:child_process';
 import {existsSync, mkdirSync, rmSync, statSync} from 'node:fs';
@@ -17,6 +17,7 @@ const DRIVER = 'dirs.example.com';
 const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Smaller file systems have no room for files. */
 const LEAST_BYTES = 2 * 1024 ** 2;
+const MOST_BYTES = 1024 ** 4;
 
 const [rootDir = '/var/lib/kubelet', dataDir = '/var/lib/csi-dirs'] = process.argv.slice(2);
 /** Sockets of the driver's services, and of its registration with the kubelet. */
@@ -112,6 +113,7 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
       const image = imageOf(volumes, name);
       const bytes = Math.max(range?.required_bytes || DEFAULT_BYTES, LEAST_BYTES);
       const limit = range?.limit_bytes || Infinity;
+      if (bytes > MOST_BYTES) throw new CallError(status.OUT_OF_RANGE, `the largest volume has ${MOST_BYTES} bytes`);
       if (bytes > limit) throw new CallError(status.OUT_OF_RANGE, `the smallest volume has ${bytes} bytes`);
       await createImage(image, bytes);
       const {size} = statSync(image);
@@ -123,6 +125,7 @@ const unary: Readonly<Record<string, Readonly<Record<string, (request: Request) 
       const image = imageOf(volumes, id);
       if (!existsSync(image)) throw new CallError(status.NOT_FOUND, `volume "${id}" does not exist`);
       const bytes = Math.max(range?.required_bytes || 0, statSync(image).size);
+      if (bytes > MOST_BYTES) throw new CallError(status.OUT_OF_RANGE, `the largest volume has ${MOST_BYTES} bytes`);
       await truncate(image, bytes);
       return {capacity_bytes: bytes, node_expansion_required: true};
     },

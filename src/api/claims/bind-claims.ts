@@ -142,7 +142,14 @@ function checkNamed(
     const other = owner === undefined || owner === claimKey(claim) ? 'another claim' : `the claim ${owner}`;
     return invalidValue(VOLUME_NAME, volumeName, `the PersistentVolume belongs to ${other}`);
   }
-  return undefined;
+  const mismatch = owner === undefined ? findMismatch(claim, volume) : undefined;
+  return mismatch === undefined
+    ? undefined
+    : invalidValue(
+        VOLUME_NAME,
+        volumeName,
+        `Cannot bind to requested volume ${JSON.stringify(volumeName)}: ${mismatch}`,
+      );
 }
 
 function capacityOf({spec: {capacity}}: PersistentVolume): string {
@@ -150,26 +157,27 @@ function capacityOf({spec: {capacity}}: PersistentVolume): string {
 }
 
 /** Reports whether a claim may have a volume (FindMatchingVolume). */
-function fits({spec: claim}: PersistentVolumeClaim, volume: PersistentVolume): boolean {
-  const {selector, resources, accessModes = []} = claim;
-  const {spec, metadata} = volume;
+function fits(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
+  const {selector} = claim.spec;
+  const isSelected = selector === undefined || matchesLabelSelector(selector, volume.metadata.labels ?? {});
+  return isSelected && findMismatch(claim, volume) === undefined;
+}
+
+/** Returns why a claim cannot have a volume, also if it names it; undefined if it can (checkVolumeSatisfyClaim). */
+function findMismatch({spec: claim}: PersistentVolumeClaim, volume: PersistentVolume): string | undefined {
+  const {resources, accessModes = []} = claim;
   const requested = resources?.requests?.['storage'] ?? '0';
-  return (
-    isOfSameKind(claim, spec) &&
-    accessModes.every((mode) => spec.accessModes?.includes(mode)) &&
-    compareQuantities(capacityOf(volume), requested) >= 0 &&
-    (selector === undefined || matchesLabelSelector(selector, metadata.labels ?? {}))
-  );
+  if (compareQuantities(capacityOf(volume), requested) < 0) return 'requested PV is too small';
+  if (classOf(claim) !== classOf(volume.spec)) return 'storageClassName does not match';
+  if (modeOf(claim) !== modeOf(volume.spec)) return 'incompatible volumeMode';
+  const fitting = accessModes.every((mode) => volume.spec.accessModes?.includes(mode));
+  return fitting ? undefined : 'incompatible accessMode';
 }
 
-interface VolumeClass {
-  readonly storageClassName?: string;
-  readonly volumeMode?: string;
+function classOf({storageClassName = ''}: {readonly storageClassName?: string}): string {
+  return storageClassName;
 }
 
-function isOfSameKind(
-  {storageClassName: claimClass = '', volumeMode: claimMode = 'Filesystem'}: VolumeClass,
-  {storageClassName = '', volumeMode = 'Filesystem'}: VolumeClass,
-): boolean {
-  return claimClass === storageClassName && claimMode === volumeMode;
+function modeOf({volumeMode = 'Filesystem'}: {readonly volumeMode?: string}): string {
+  return volumeMode;
 }

@@ -90,9 +90,26 @@ test('a volume that names a claim is reserved for it, even without a manifest of
 });
 
 describe('a claim that names a volume', () => {
-  test('gets it, whatever its size and class', () => {
-    const volume = aVolume('a', {capacity: {storage: '1Mi'}, storageClassName: 'slow'});
-    expect(boundNames(aClaim(), aClaim({volumeName: 'a'}, 'named'), volume)).toEqual({'default/named': 'a'});
+  test('gets it, and not one that is smaller', () => {
+    const objects = [aClaim(), aClaim({volumeName: 'b'}, 'named'), aVolume('a'), aVolume('b')];
+    expect(boundNames(...objects)).toEqual({'default/data': 'a', 'default/named': 'b'});
+  });
+
+  test.each<readonly [Partial<PersistentVolumeSpec>, string]>([
+    [{capacity: {storage: '1Mi'}}, 'requested PV is too small'],
+    [{storageClassName: 'slow'}, 'storageClassName does not match'],
+    [{volumeMode: 'Block'}, 'incompatible volumeMode'],
+    [{accessModes: ['ReadOnlyMany']}, 'incompatible accessMode'],
+  ])('fails if that is %j', (spec, why) => {
+    expect(boundNames(aClaim({volumeName: 'a'}), aVolume('a', spec))).toEqual({
+      'default/data': `Invalid value: "a": Cannot bind to requested volume "a": ${why}`,
+    });
+  });
+
+  test('gets one that is reserved for it, whatever its class', () => {
+    const claimRef = {namespace: 'default', name: 'data'};
+    const volume = aVolume('a', {claimRef, storageClassName: 'slow'});
+    expect(boundNames(aClaim({volumeName: 'a'}), volume)).toEqual({'default/data': 'a'});
   });
 
   test('fails if there is no such volume or it belongs to another claim', () => {

@@ -27,6 +27,8 @@ test('a volume of the example of a CSI driver has a quota, and keeps its data wh
     await expect(
       controller.createVolume({...create, capacityRange: {requiredBytes: 9n * MIB}}),
     ).rejects.toMatchObject({grpcCode: 'ALREADY_EXISTS'});
+    const tooMuch = {...create, name: 'pvc-2', capacityRange: {requiredBytes: 1024n ** 5n}};
+    await expect(controller.createVolume(tooMuch)).rejects.toMatchObject({grpcCode: 'OUT_OF_RANGE'});
     await expect(controller.createVolume({...create, name: '../x'})).rejects.toMatchObject({
       grpcCode: 'INVALID_ARGUMENT',
     });

@@ -21,6 +21,9 @@ const REASONS = [
   'FailedCreatePodContainer',
 ];
 
+const START_DRIVER =
+  'start the driver on this node, or check its pod; its registration socket belongs into the directory plugins_registry of the kubelet';
+
 /** Causes of volumes and sandboxes that cannot be prepared. */
 const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   {
@@ -51,9 +54,22 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     rule: 'volume-driver-missing',
     pattern: /driver name (\S+) not found in the list of registered CSI drivers/,
     cause: ([, driver = '']) => `the CSI driver ${driver} is not registered on this node`,
-    tries: () => [
-      'check the pod of the driver on this node, and its socket in the plugins directory of the kubelet',
-    ],
+    tries: () => [START_DRIVER],
+  },
+  {
+    rule: 'claim-not-provisioned',
+    pattern:
+      /unbound PersistentVolumeClaim "([^"]+)": Waiting for a volume to be created either by the external provisioner '([^']+)'/,
+    cause: ([, claim = '', driver = '']) =>
+      `the claim ${claim} has no volume: the CSI driver ${driver} is not registered on this node`,
+    tries: () => [START_DRIVER],
+  },
+  {
+    rule: 'provisioning-failed',
+    pattern: /failed to provision volume with StorageClass "([^"]+)": (.*)/s,
+    cause: ([, name = '', why = '']) =>
+      `the CSI driver does not create a volume of StorageClass ${name}: ${why.trim()}`,
+    tries: () => ['correct the claim or the StorageClass, or check the log of the CSI driver on this node'],
   },
   {
     rule: 'volume-attached-elsewhere',
@@ -106,9 +122,14 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   },
   {
     rule: 'device-selector',
-    pattern: /((?:class|claim) \S+: selector #\d+): CEL (?:compile|runtime) error: (.*)/s,
+    pattern:
+      /(claim \S+, request [^\s:,]+(?:, class \S+)?: selector #\d+): CEL (?:compile|runtime) error: (.*)/s,
     cause: ([, where = '', why = '']) => `the CEL expression of ${where} fails: ${why.trim()}`,
-    tries: () => ['correct the expression; has() tests whether a device has an attribute'],
+    tries: ([, , why = '']) => [
+      why.includes('cost limit exceeded')
+        ? 'simplify the expression: what it reads and makes for each device is limited, as in a cluster'
+        : 'correct the expression; has() tests whether a device has an attribute',
+    ],
   },
   {
     rule: 'claim-not-reserved',

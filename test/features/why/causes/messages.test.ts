@@ -337,9 +337,24 @@ const PREPARATIONS: readonly Case[] = [
     'resource claim default/gpu waits for devices: request req needs 1 device of class gpu: 1 device on this node, 1 allocated already',
   ],
   [
-    'class gpu: selector #0: CEL compile error: No such key: x in "device.x"',
+    'claim default/gpu, request req, class gpu: selector #0: CEL compile error: No such key: x in "device.x"',
     'device-selector',
-    'the CEL expression of class gpu: selector #0 fails: No such key: x in "device.x"',
+    'the CEL expression of claim default/gpu, request req, class gpu: selector #0 fails: No such key: x in "device.x"',
+  ],
+  [
+    'claim default/gpu, request req: selector #1: CEL runtime error: operation cancelled: actual cost limit exceeded (1000000) in "x"',
+    'device-selector',
+    'the CEL expression of claim default/gpu, request req: selector #1 fails: operation cancelled: actual cost limit exceeded (1000000) in "x"',
+  ],
+  [
+    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: pod has unbound PersistentVolumeClaim "data": Waiting for a volume to be created either by the external provisioner \'dirs.example.com\' or manually by the system administrator.',
+    'claim-not-provisioned',
+    'the claim data has no volume: the CSI driver dirs.example.com is not registered on this node',
+  ],
+  [
+    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: failed to provision volume with StorageClass "dirs": rpc error: code = OutOfRange desc = too large',
+    'provisioning-failed',
+    'the CSI driver does not create a volume of StorageClass dirs: rpc error: code = OutOfRange desc = too large',
   ],
   [
     'Failed to prepare dynamic resources: prepare dynamic resources: fetch ResourceClaim gpu: resourceclaims.resource.k8s.io "gpu" not found',
