@@ -33,7 +33,12 @@ export async function runUi(
   const options = parseUiFlags(flags);
   parseLabelSelector(flags.selector ?? '');
   parsePodManager(flags.manager);
-  const nodes = await TopNodes.open(services, {words, flags, pauseMs: options.pauseMs});
+  const nodes = await TopNodes.open(services, {
+    words,
+    flags,
+    pauseMs: options.pauseMs,
+    omitsEvents: true,
+  });
   const sessions = new Sessions(services.context.clock);
   const {context, report, secrets, signal} = services;
   const safe = (text: string): string => escapeControls(secrets.mask(text));

@@ -1,12 +1,12 @@
 import type {JSX} from 'preact';
-import {useCallback, useLayoutEffect, useMemo, useState} from 'preact/hooks';
+import {useCallback, useMemo, useState} from 'preact/hooks';
 import type {TableRow} from '../model/arrange.js';
 import type {Route} from '../model/route.js';
 import {INITIAL_TABLE, type ConfirmedAction, type TableState} from '../model/table-state.js';
 import type {Api} from '../net/api.js';
 import {ConfirmDialog} from './confirm-dialog.js';
 import {HelpDialog} from './help-dialog.js';
-import {useKeys, useRoute} from './hooks.js';
+import {useBeforeClick, useKeys, useRoute} from './hooks.js';
 import {LinkBanner} from './link-banner.js';
 import {NodePage} from './node-page.js';
 import {allowHint, PageProvider, type PageContext} from './page-context.js';
@@ -34,12 +34,7 @@ export function App({api}: {readonly api: Api}): JSX.Element {
     setHasHelp(true);
     return true;
   });
-  useLayoutEffect(() => {
-    // Before the click itself, which may have a notice of its own.
-    const clear = (): void => setNotice('');
-    document.addEventListener('click', clear, true);
-    return () => document.removeEventListener('click', clear, true);
-  }, []);
+  useBeforeClick(() => setNotice(''));
   const page = useMemo<PageContext | undefined>(
     () => model && {api, model, history, go, ask},
     [api, model, history, ask],
@@ -47,9 +42,7 @@ export function App({api}: {readonly api: Api}): JSX.Element {
   if (link.kind === 'ended') return <SessionEnded reason={link.reason} />;
   return (
     <>
-      <a class="skip" href="#content" onClick={focusContent}>
-        Skip to content
-      </a>
+      <SkipLink />
       <TopBar
         route={route}
         model={model}
@@ -101,6 +94,14 @@ function View({
     case 'node':
       return <NodePage key={route.key} nodeKey={route.key} />;
   }
+}
+
+function SkipLink(): JSX.Element {
+  return (
+    <a class="skip" href="#content" onClick={focusContent}>
+      Skip to content
+    </a>
+  );
 }
 
 /** Moves the focus, since the address names the view. */

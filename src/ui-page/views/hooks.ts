@@ -33,6 +33,14 @@ export function useKeys(handler: (key: string) => boolean): void {
   }, []);
 }
 
+/** Calls the first handler before each click is handled, until it is unmounted. */
+export function useBeforeClick(handler: () => void): void {
+  useLayoutEffect(() => {
+    document.addEventListener('click', handler, true);
+    return () => document.removeEventListener('click', handler, true);
+  }, []);
+}
+
 function isForControl({target, key}: KeyboardEvent): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest('input, textarea, select, .terminal') !== null) return true;

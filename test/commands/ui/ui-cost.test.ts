@@ -1,3 +1,5 @@
+import {mkdir, readdir, rm} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {aManifest, createTestbed} from '../command-testbed.js';
 import {startUi, UI_CLOCK} from './ui-testbed.js';
@@ -55,4 +57,14 @@ test('samples read a pod of kcri from the runtime only when it has changed', asy
   await live.until(() => [...live.pods.values()].some(({containers}) => containers[0]?.state === 'Error'));
   // Of the pod that has changed, its sandbox and its container.
   expect(statusCalls()).toBe(before + 2);
+});
+
+test('samples of the page read no events', async () => {
+  const {testbed, live, nextSamples} = await openLive(['web']);
+  const directory = join(testbed.rootDir, 'kcri/events');
+  const [name = ''] = await readdir(directory);
+  await rm(join(directory, name));
+  await mkdir(join(directory, name)); // It cannot be read as a file.
+  await nextSamples();
+  expect(live.last?.nodes[0]?.failure).toBeUndefined();
 });

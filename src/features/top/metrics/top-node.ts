@@ -92,7 +92,7 @@ export class TopNode {
     const {whole, open, selection} = this.#options;
     try {
       const {services, sampler} = await this.#open();
-      this.#accept(await sampler.sample(selection.words, selection.flags), services);
+      this.#accept(await sampler.sample(selection), services);
     } catch (error) {
       whole.signal.throwIfAborted();
       const reason = this.#services?.connections.loss ?? error;

@@ -24,6 +24,8 @@ export interface TopSelection {
   readonly words: readonly string[];
   readonly flags: PodSelectionFlagValues;
   readonly pauseMs: number;
+  /** True to read no events, which a page with many pods does not show. */
+  readonly omitsEvents?: boolean;
 }
 
 /** Number of events below the pods. */
@@ -47,12 +49,12 @@ export class TopSampler {
     return words.length === 0 || (await this.#reader.select(words, flags)).length > 0;
   }
 
-  async sample(words: readonly string[], flags: PodSelectionFlagValues): Promise<PodSample> {
+  async sample({words, flags, omitsEvents = false}: TopSelection): Promise<PodSample> {
     const listed = await this.#reader.select(words, flags, () => undefined);
     const [shown, {stats, failure}, events, exclusiveCpus] = await Promise.all([
       this.#reader.observe(listed),
       this.#stats(listed),
-      this.#events(listed),
+      omitsEvents ? [] : this.#events(listed),
       this.#exclusiveCpus(),
     ]);
     this.#reader.requireRuntime();

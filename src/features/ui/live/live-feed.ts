@@ -11,17 +11,21 @@ const MAX_PAUSE_MS = 30_000;
 /** Age up to which a sample answers requests that need no newer one, in ms. */
 const FRESH_MS = 10_000;
 
+/** Most that a pause may be longer than the one before: the first samples read everything, and those that follow little. */
+const MAX_GROWTH = 1.6;
+
 /** Number of last samples whose median counts: other work of the process makes single ones look costly. */
 const COMPARED_SAMPLES = 5;
 
 /**
  * Returns the pause before the next sample in ms, so that the page takes no more than its share of a core. `costsMs` are the
  * processor times of the samples so far, with what followed them: the first ones load code, and do not count.
+ * The pause is at least `pauseMs`, and grows by degrees from `lastMs`, the one before.
  */
-export function samplePause(costsMs: readonly number[], pauseMs: number): number {
+export function samplePause(costsMs: readonly number[], pauseMs: number, lastMs: number): number {
   if (costsMs.length < COMPARED_SAMPLES) return pauseMs;
   const costMs = costsMs.slice(-COMPARED_SAMPLES).toSorted((a, b) => a - b)[COMPARED_SAMPLES >> 1] ?? 0;
-  return Math.max(pauseMs, Math.min(costMs / MAX_LOAD, MAX_PAUSE_MS));
+  return Math.max(pauseMs, Math.min(costMs / MAX_LOAD, MAX_PAUSE_MS, lastMs * MAX_GROWTH));
 }
 
 /** Options of a LiveFeed. */
@@ -96,8 +100,10 @@ export class LiveFeed {
     try {
       const costsMs: number[] = [];
       let startMs = processorMs();
+      let lastMs = pauseMs;
       while (!end.aborted) {
-        await clock.sleep(samplePause(costsMs, pauseMs), end);
+        lastMs = samplePause(costsMs, pauseMs, lastMs);
+        await clock.sleep(lastMs, end);
         await this.#sample();
         const nowMs = processorMs();
         costsMs.push(nowMs - startMs);

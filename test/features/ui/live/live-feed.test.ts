@@ -147,9 +147,15 @@ test.each([
   [[9, 9, 50, 50, 50, 1, 1], 5000],
   [[1000, 1000, 1000, 1000, 1000], 30_000],
 ])('after samples that took %j ms the pause is %d ms', (costs, pause) => {
-  expect(samplePause(costs, 2000)).toBe(pause);
+  expect(samplePause(costs, 2000, 60_000)).toBe(pause);
 });
 
 test('a pause that the user asked for is kept', () => {
-  expect(samplePause([1000, 1000, 1000, 1000, 1000], 60_000)).toBe(60_000);
+  expect(samplePause([1000, 1000, 1000, 1000, 1000], 60_000, 60_000)).toBe(60_000);
+});
+
+test('a pause grows by degrees, and shrinks at once', () => {
+  expect(samplePause([1000, 1000, 1000, 1000, 1000], 2000, 2000)).toBe(3200);
+  expect(samplePause([1000, 1000, 1000, 1000, 1000], 2000, 25_000)).toBe(30_000);
+  expect(samplePause([25, 25, 25, 25, 25], 2000, 25_000)).toBe(2500);
 });
