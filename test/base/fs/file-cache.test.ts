@@ -34,8 +34,13 @@ test('a file that has not changed is neither read nor parsed again', async () =>
   expect({parsed, requests: requests.count}).toEqual({parsed: ['one'], requests: 0});
 });
 
-test.each<[string, (path: string) => Promise<unknown>]>([
-  ['is written', async (path) => await writeFile(path, 'two')],
+test.each<[string, (path: string) => Promise<void>]>([
+  [
+    'is written',
+    async (path) => {
+      await writeFile(path, 'two');
+    },
+  ],
   [
     'is replaced by one with the same size and modification time',
     async (path) => {

@@ -106,8 +106,11 @@ test('the connection to a kubelet ends with the command', async () => {
   const {client, stop, server} = await startKubelet((_, response) => {
     response.end('{"items": []}');
   });
-  const [[socket]] = await Promise.all([once(server, 'connection'), client.pods()]);
-  const closed = once(socket as NodeJS.EventEmitter, 'close');
+  const [connected] = await Promise.all([
+    once(server, 'connection') as Promise<[NodeJS.EventEmitter]>,
+    client.pods(),
+  ]);
+  const closed = once(connected[0], 'close');
   stop.abort();
   await closed;
 });
