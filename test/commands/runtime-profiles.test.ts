@@ -161,7 +161,7 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   },
   start: {args: words('start ready'), prints: /ready/},
   stop: {args: words('stop main'), prints: /main/},
-  timeline: {args: words('timeline web'), prints: /^POD +PHASE [^]*\n\S+\/web +running +main /},
+  timeline: {args: words('timeline web -o table'), prints: /^POD +PHASE [^]*\n\S+\/web +running +main /},
   tree: {args: words('tree web'), prints: /container main \w{13} +Running\n$/},
   doctor: {args: words('doctor --only runtime/ready'), prints: /^ok +runtime\/ready +RuntimeReady and /},
   why: {args: words('why web'), prints: /^default\/web {2}Running, 1\/1 ready: nothing is wrong\n$/},
