@@ -117,6 +117,15 @@ export interface CreatedCsiVolume {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** A volume of another plugin than that of CSI drivers, which a controller attaches, and a pod that has it. */
+export interface PluginAttachment {
+  readonly uniqueName: string;
+  readonly podUid: string;
+}
+
+/** Unique names that a mounted volume can have: more than one if its mount does not tell how its source is written. */
+export type PossibleNames = readonly string[];
+
 /** Volumes of other plugins than that of CSI drivers, by unique name, that controllers attach to the node. */
 export interface ControllerAttachments {
   /** Reports a volume as used by a pod, so that it is not detached before it is released. */
@@ -134,7 +143,7 @@ export interface ControllerAttachments {
    * Notes that a pod no longer uses volumes. Those without another pod are in use until they are not among the mounted ones. Rejects
    * like `listMounted`.
    */
-  release(podUid: string, listMounted: () => Promise<readonly string[]>): Promise<void>;
+  release(podUid: string, listMounted: () => Promise<readonly PossibleNames[]>): Promise<void>;
 }
 
 /** Volumes of the CSI drivers of the node, which a daemon lets register, and others look up in their directory. */

@@ -4,6 +4,7 @@ import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir} from '../../contract/node-facts.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
+import {listMountedVolumes} from './attached-volumes.js';
 import {POD_DEVICES} from './block/block-paths.js';
 import {unmapLocalDevices} from './block/local-device.js';
 import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
@@ -68,6 +69,7 @@ async function unmountPod(node: FlexNode, uid: string, options: UnmountOptions):
   await unmapLocalDevices(node, uid, {mounter, loops});
   const detach = {iscsi: detachIscsi, fc: detachFc};
   await releaseDisks(uid, disks, {node, mounter, loops, runTool, roots, detach});
+  await csi?.attachments?.release(uid, async () => listMountedVolumes(node, mounter));
   return directory;
 }
 

@@ -7,7 +7,7 @@ import {CSI_VOLUMES} from './csi/csi-paths.js';
 import {listPodCsiVolumes, readPodCsiVolume} from './csi/volume-data.js';
 import {listOwnMounts, unmountBelow, type IsOwnMount} from './mounter.js';
 import {flexDriverOf} from './plugins/flex/flex-name.js';
-import {listFlexVolumes, listMountedFlexVolumes} from './plugins/flex/flex-paths.js';
+import {listFlexVolumes} from './plugins/flex/flex-paths.js';
 import {unmountFlexVolumes, type UnmountFlexTools} from './plugins/flex/unmount-flex.js';
 
 /** Directory of the sub-paths of volumes in that of a pod. */
@@ -40,7 +40,6 @@ export async function unmountDriverVolumes(uid: string, tools: UnmountDriverTool
   }
   await csi?.unmountPod(directory, uid, signal);
   await unmountFlexVolumes(uid, flexVolumes, tools);
-  await csi?.attachments?.release(uid, async () => listMountedFlexVolumes(node, mounter));
 }
 
 /** Reports whether a path below the directory of a pod is that of the mount of a driver, or in one. */

@@ -12,11 +12,8 @@ import {createPodResourcesManager} from '../../managers/pod-resources/pod-resour
 import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
+import {listAttachedVolumes, listMountedVolumes} from '../../managers/volumes/attached-volumes.js';
 import {createCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
-import {
-  listAttachedFlexVolumes,
-  listMountedFlexVolumes,
-} from '../../managers/volumes/plugins/flex/flex-paths.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
@@ -28,8 +25,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createSwapManager,
   createMemoryQosManager,
   createPodResourcesManager,
-  (node) =>
-    createCsiManager(node, {listAttached: listAttachedFlexVolumes, listMounted: listMountedFlexVolumes}),
+  (node) => createCsiManager(node, {listAttached: listAttachedVolumes, listMounted: listMountedVolumes}),
   createPluginWatcher,
   createQosMemory,
   (node) => createProcessCgroups(node),

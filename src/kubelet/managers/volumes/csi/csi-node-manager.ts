@@ -1,6 +1,7 @@
 import {compareQuantities} from '../../../../api/quantity.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
+import type {PluginAttachment, PossibleNames} from '../../../contract/volumes/csi-volumes.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import type {OnDemandCsiOptions, OnDemandCsiVolumes} from './on-demand-csi.js';
 import type {RunningCsi} from './start-csi.js';
@@ -11,18 +12,12 @@ const ORPHAN_PERIOD_MS = 60_000;
 
 type RootFacts = Pick<NodeFacts, 'rootDir'>;
 
-/** A volume of another plugin that controllers attach, and a pod that has it. */
-export interface PluginAttachment {
-  readonly uniqueName: string;
-  readonly podUid: string;
-}
-
 /** Finds volumes of other plugins that controllers attach. */
 export interface FindPluginAttachments {
   /** Returns the volumes of pods that can be attached. Rejects with SystemError. */
   readonly listAttached: (node: RootFacts) => Promise<readonly PluginAttachment[]>;
-  /** Returns the unique names of the volumes that are mounted for all pods. Rejects with SystemError. */
-  readonly listMounted: (node: RootFacts, mounter: Mounter) => Promise<readonly string[]>;
+  /** Returns the names of the volumes that are mounted or mapped for all pods. Rejects with SystemError. */
+  readonly listMounted: (node: RootFacts, mounter: Mounter) => Promise<readonly PossibleNames[]>;
 }
 
 /** Creates the manager of CSI drivers of a daemon with which plugins can register. */
@@ -32,7 +27,7 @@ export function createCsiManager(
 ): NodeManager | undefined {
   if (devicePluginsDir === undefined) return undefined;
   let running: RunningCsi | undefined;
-  let mounted: () => Promise<readonly string[]> = async () => [];
+  let mounted: () => Promise<readonly PossibleNames[]> = async () => [];
   return {
     name: 'csi',
     start: async (services, signal) => {
@@ -43,7 +38,7 @@ export function createCsiManager(
       if (attachments !== undefined) {
         for (const {uniqueName, podUid} of await listAttached(services.node))
           attachments.use(uniqueName, podUid);
-        for (const uniqueName of await mounted()) attachments.keep(uniqueName);
+        for (const names of await mounted()) attachments.keep(names);
       }
       running = started;
     },

@@ -2,6 +2,7 @@ import {mkdir, realpath, rm, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
+import type {CsiVolumes} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {runDiskTool, type RunTool} from '../../../../../src/kubelet/managers/volumes/devices/disk-tools.js';
 import {systemMounter} from '../../../../../src/kubelet/managers/volumes/mounter.js';
 import type {DiskRoots} from '../../../../../src/kubelet/managers/volumes/plugins/disks/disk-roots.js';
@@ -24,8 +25,8 @@ export interface DiskNode {
   readonly device: string;
   /** Calls of faked programs, and values that were written to sysfs as `value >path`. */
   readonly calls: string[];
-  /** Removes a pod with its volumes. */
-  remove(uid: string): Promise<void>;
+  /** Removes a pod with its volumes; `csi` is the part of a cluster. */
+  remove(uid: string, csi?: CsiVolumes): Promise<void>;
   /** Returns what is mounted below the root directory. */
   mounts(): Promise<readonly string[]>;
   link(path: string, target: string): Promise<void>;
@@ -70,8 +71,8 @@ export async function aDiskNode(
   };
   const node: DiskNode = {
     ...{host, roots, rootDir, device: disk.device, calls},
-    remove: async (uid) => {
-      await removePodDir(host.node, uid, {runTool, roots});
+    remove: async (uid, csi) => {
+      await removePodDir(host.node, uid, {runTool, roots, csi});
     },
     mounts: async () =>
       (await systemMounter.list())

@@ -1,3 +1,4 @@
+import {PluginAttachments} from '../../../../../src/kubelet/managers/volumes/csi/attach/plugin-attachments.js';
 import type {
   CsiVolumes,
   ExpandableVolume,
@@ -37,4 +38,12 @@ export function fakeClusterVolumes(device: string, sizes?: NodeExpansion): FakeC
     exceedsLimit: async () => false,
   };
   return {csi: csi as CsiVolumes, uses, expanded};
+}
+
+/** Returns the volumes of a cluster whose controllers have attached `/dev/disk9`, or never do, and what of them is in use. */
+export function attachingCluster(untilAttached: () => Promise<string> = async () => '/dev/disk9') {
+  let changes = 0;
+  const attachments = new PluginAttachments({untilAttached}, () => (changes += 1));
+  const csi: CsiVolumes = {...fakeClusterVolumes('').csi, attachments};
+  return {attachments, csi, changes: () => changes};
 }

@@ -1,5 +1,5 @@
 import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
-import type {ControllerAttachments} from '../../../../contract/volumes/csi-volumes.js';
+import type {ControllerAttachments, PossibleNames} from '../../../../contract/volumes/csi-volumes.js';
 
 /**
  * Volumes of other plugins that controllers attach, with their users. One that is mounted for all pods remains in use without a user
@@ -29,10 +29,10 @@ export class PluginAttachments implements ControllerAttachments {
     if (isNew) this.#onChange();
   }
 
-  /** Reports a volume as in use that an earlier process has left mounted. */
-  keep(uniqueName: string): void {
-    if (this.#users.has(uniqueName)) return;
-    this.#users.set(uniqueName, new Set());
+  /** Reports a volume as in use that an earlier process has left mounted, by all names that it can have if none is known. */
+  keep(names: PossibleNames): void {
+    if (names.some((name) => this.#users.has(name))) return;
+    for (const name of names) this.#users.set(name, new Set());
     this.#onChange();
   }
 
@@ -56,16 +56,16 @@ export class PluginAttachments implements ControllerAttachments {
     return this.#waiting.has(`${podUid}/${volume}`);
   }
 
-  async release(podUid: string, listMounted: () => Promise<readonly string[]>): Promise<void> {
+  async release(podUid: string, listMounted: () => Promise<readonly PossibleNames[]>): Promise<void> {
     for (const users of this.#users.values()) users.delete(podUid);
     await this.removeUnmounted(listMounted);
   }
 
   /** Removes the volumes without a user that are not mounted. Rejects like `listMounted`. */
-  async removeUnmounted(listMounted: () => Promise<readonly string[]>): Promise<void> {
+  async removeUnmounted(listMounted: () => Promise<readonly PossibleNames[]>): Promise<void> {
     const unused = [...this.#users].filter(([, users]) => users.size === 0);
     if (unused.length === 0) return;
-    const mounted = new Set(await listMounted());
+    const mounted = new Set((await listMounted()).flat());
     for (const [name, users] of unused) {
       // A pod that has used it since then has another set.
       if (mounted.has(name) || this.#users.get(name) !== users) continue;

@@ -12,6 +12,7 @@ import {requireExclusive} from '../../is-for-one-pod.js';
 import {joinMountOptions} from '../../mount-options.js';
 import {isMountPoint} from '../../mounter.js';
 import {bindForPod} from '../bind-for-pod.js';
+import {controllerAttachments, untilAttached} from '../controller-attachments.js';
 import {isMarkedReady} from '../ready-mark.js';
 import {
   podPluginDir,
@@ -21,6 +22,7 @@ import {
   type VolumePlugin,
 } from '../volume-plugin.js';
 import {VolumeStepError} from '../../volume-step-error.js';
+import {recordUniqueName} from './attached-disks.js';
 import {withPlaceLock} from './disk-lock.js';
 import {diskDir, listMapUsers, podDirectoryOf, type DiskKind, type DiskPlace} from './disk-place.js';
 import {listDiskUsers, recordDisk} from './pod-disks.js';
@@ -28,6 +30,8 @@ import {listDiskUsers, recordDisk} from './pod-disks.js';
 /** The disk of a volume. */
 export interface VolumeDisk {
   readonly place: DiskPlace;
+  /** Name of the volume in the status of the node. */
+  readonly uniqueName: string;
   /** Type of its filesystem; undefined for that which it has, or ext4. */
   readonly fsType: string | undefined;
   /**
@@ -56,10 +60,15 @@ export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>)
       const {node, mounter} = host;
       const path = podVolumeDir(node, plugin, volume);
       const readyDir = podPluginDir(node, plugin, volume);
-      if ((await isMountPoint(path, mounter)) && (await isMarkedReady(readyDir))) return;
       const disk = diskOf(volume, false);
+      if ((await isMountPoint(path, mounter)) && (await isMarkedReady(readyDir))) {
+        controllerAttachments(host)?.use(disk.uniqueName, podRef(volume.pod).uid);
+        return;
+      }
+      // Without the lock: a controller can take long, or never attach it.
+      await untilAttached(host, volume, disk.uniqueName, signal);
       await withPlaceLock(host, disk.place, signal, async () => {
-        await recordDisk(readyDir, disk.place);
+        await record(host, readyDir, disk);
         await makeDirectoryPath(path, 0o750);
         const directory = diskDir(node, disk.place);
         if (!(await isMountPoint(directory, mounter))) {
@@ -89,8 +98,9 @@ export function createBlockDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Sou
     setUp: async (host, volume, signal) => {
       const {node} = host;
       const disk = diskOf(volume, true);
+      await untilAttached(host, volume, disk.uniqueName, signal);
       await withPlaceLock(host, disk.place, signal, async () => {
-        await recordDisk(podPluginDir(node, plugin, volume), disk.place);
+        await record(host, podPluginDir(node, plugin, volume), disk);
         const map = mapOf(node, volume, diskDir(node, disk.place));
         requireExclusive(volume, await listMapUsers(map.globalDir), 'MapVolume.SetUpDevice failed');
         const device = await attach(disk, host, 'MapVolume', signal);
@@ -99,6 +109,12 @@ export function createBlockDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Sou
       });
     },
   };
+}
+
+/** Records the disk of a pod's volume, and how a controller that attaches it names it. */
+async function record(host: VolumeHost, directory: string, {place, uniqueName}: VolumeDisk): Promise<void> {
+  await recordDisk(directory, place);
+  if (controllerAttachments(host) !== undefined) await recordUniqueName(directory, uniqueName);
 }
 
 /** Attaches the disk, and names the step in a failure (WaitForAttach). */

@@ -1,5 +1,6 @@
 import type {FCVolumeSource} from '../../../../../api/types/v1-attached-volumes.js';
 import {SystemError} from '../../../../../base/errors.js';
+import type {PossibleNames} from '../../../../contract/volumes/csi-volumes.js';
 import {createPlace, type DiskPlace} from '../disks/disk-place.js';
 
 /** A Fibre Channel disk: a LUN of targets, or a disk with world wide identifiers. */
@@ -28,6 +29,25 @@ export function fcDiskOfPlace({names: [name = '']}: DiskPlace): FcDisk | undefin
   const [, wwns, lun] = /^(?:(.+)-)?lun-(\d+)$/.exec(name) ?? [];
   if (lun === undefined) return {wwids: name.split('-')};
   return wwns === undefined ? undefined : {wwns: wwns.split('-'), lun: Number(lun)};
+}
+
+/** Returns the name of a volume in the status of the node, with Go's notation of a list (GetVolumeName). */
+export function fcUniqueName({targetWWNs = [], lun, wwids = []}: FCVolumeSource): string {
+  const name = targetWWNs.length > 0 && lun !== undefined ? `${list(targetWWNs)}:${lun}` : list(wwids);
+  return `kubernetes.io/fc/${name}`;
+}
+
+function list(texts: readonly string[]): string {
+  return `[${texts.join(' ')}]`;
+}
+
+/** Returns the names that the volumes at a place can have: an underscore of an identifier can stand for a space. */
+export function fcNamesOfPlace(place: DiskPlace): PossibleNames {
+  const disk = fcDiskOfPlace(place);
+  if (disk === undefined) return [];
+  if ('wwns' in disk) return [fcUniqueName({targetWWNs: disk.wwns, lun: disk.lun})];
+  const written = [disk.wwids, disk.wwids.map((wwid) => wwid.replaceAll('_', ' '))];
+  return [...new Set(written.map((wwids) => fcUniqueName({wwids})))];
 }
 
 /** Directories of links to disks. */

@@ -3,7 +3,7 @@ import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
 import {diskDir} from '../disks/disk-place.js';
 import {createBlockDiskPlugin, createDiskPlugin, type VolumeDisk} from '../disks/disk-volume.js';
 import type {PodVolume} from '../volume-plugin.js';
-import {fcDiskOf, fcPlace} from './fc-disk.js';
+import {fcDiskOf, fcPlace, fcUniqueName} from './fc-disk.js';
 import {findFcDisk} from './find-fc-disk.js';
 
 /** Plugin for filesystems on Fibre Channel disks, which the SCSI hosts of the node find (fc). */
@@ -17,6 +17,7 @@ function diskOf({source}: PodVolume<FCVolumeSource>, isBlock: boolean): VolumeDi
   const place = fcPlace(disk, isBlock);
   return {
     place,
+    uniqueName: fcUniqueName(source),
     fsType: source.fsType,
     attach: async (host, signal) => {
       // Before the search, so that the removal of another volume of the disk does not remove it.

@@ -7,6 +7,7 @@ import {removeEmpty} from '../../devices/device-mounts.js';
 import {isMountPoint} from '../../mounter.js';
 import {VolumeStepError} from '../../volume-step-error.js';
 import {mountForAllPods} from '../disks/disk-volume.js';
+import {controllerAttachments, untilAttached} from '../controller-attachments.js';
 import type {VolumeHost} from '../volume-plugin.js';
 import {flexDeviceOf} from './flex-device.js';
 import type {FlexDriver} from './flex-drivers.js';
@@ -19,11 +20,6 @@ import {flexDevicePath, flexMetadataPath, flexUniqueName} from './flex-paths.js'
 export interface AttachedFlexVolume {
   readonly volume: FlexVolume;
   readonly driver: FlexDriver;
-}
-
-/** Reports whether the node attaches volumes itself, since no controller does. */
-export function attachesItself({csi}: Pick<VolumeHost, 'csi'>): boolean {
-  return csi?.attachesVolumes !== true;
 }
 
 /**
@@ -41,17 +37,12 @@ export async function attachFlexVolume(
   const path = flexDevicePath(node, identity);
   const options = flexOptions(volume);
   const {uid} = podRef(volume.pod);
-  const attachments = attachesItself(host) ? undefined : host.csi?.attachments;
-  attachments?.use(flexUniqueName(identity), uid);
+  controllerAttachments(host)?.use(flexUniqueName(identity), uid);
   await inStep('MountVolume.GetDeviceMountPath failed', signal, async () =>
     driver.call('getvolumename', [options], {signal}),
   );
   // Without the lock: a controller can take long, or never attach it.
-  const attached = await attachments?.untilAttached(
-    flexUniqueName(identity),
-    {uid, volume: volume.specName ?? volume.name},
-    signal,
-  );
+  const attached = await untilAttached(host, volume, flexUniqueName(identity), signal);
   const attachUnless = async (isMounted: boolean): Promise<string> =>
     isMounted ? '' : await attach(host, {volume, driver}, signal);
   await withFlexLock(node, identity, signal, async () => {

@@ -1,6 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {isPathSegment, listDirectoryNames, validatePathSegment} from '../../../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
+import type {PluginAttachment, PossibleNames} from '../../../../contract/volumes/csi-volumes.js';
 import {listMountsBelow, type Mounter} from '../../mounter.js';
 import {hasFlexMark} from './flex-marks.js';
 import {flexDirectory, flexDriverOf} from './flex-name.js';
@@ -54,11 +55,14 @@ export async function listFlexVolumes(directory: string): Promise<readonly FlexV
 }
 
 /** Returns the unique names of the volumes that are mounted for all pods. Rejects with SystemError. */
-export async function listMountedFlexVolumes(node: RootFacts, mounter: Mounter): Promise<readonly string[]> {
+export async function listMountedFlexVolumes(
+  node: RootFacts,
+  mounter: Mounter,
+): Promise<readonly PossibleNames[]> {
   const paths = (await listMountsBelow(flexMountsDir(node), mounter)).map(({below}) => below);
   return paths.flatMap((path) => {
     const [, driver, name] = /^(.+)\/mounts\/([^/]+)$/.exec(path) ?? [];
-    return driver === undefined || name === undefined ? [] : [flexUniqueName({driver, name})];
+    return driver === undefined || name === undefined ? [] : [[flexUniqueName({driver, name})]];
   });
 }
 
@@ -79,10 +83,8 @@ export async function listFlexUsers(node: RootFacts, volume: FlexVolumeDir): Pro
 }
 
 /** Returns the volumes of pods that have a directory for a mount for all pods: they can be attached. Rejects with SystemError. */
-export async function listAttachedFlexVolumes(
-  node: RootFacts,
-): Promise<readonly {readonly uniqueName: string; readonly podUid: string}[]> {
-  const found: {readonly uniqueName: string; readonly podUid: string}[] = [];
+export async function listAttachedFlexVolumes(node: RootFacts): Promise<readonly PluginAttachment[]> {
+  const found: PluginAttachment[] = [];
   for (const podUid of (await listDirectoryNames(join(node.rootDir, 'pods'))).filter(isPathSegment))
     for (const volume of await listFlexVolumes(podDir(node, podUid))) {
       const path = flexDevicePath(node, volume);

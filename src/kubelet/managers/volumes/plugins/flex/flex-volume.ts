@@ -8,9 +8,10 @@ import {requireExclusive} from '../../is-for-one-pod.js';
 import {isMountPoint} from '../../mounter.js';
 import {NoPluginError} from '../../no-plugin-error.js';
 import {bindForPod, setPodOwnership} from '../bind-for-pod.js';
+import {controllerAttachments} from '../controller-attachments.js';
 import {readVolumeSecret} from '../read-volume-secret.js';
 import {podVolumeDir, type VolumeHost, type VolumePlugin} from '../volume-plugin.js';
-import {attachesItself, attachFlexVolume} from './attach-flex.js';
+import {attachFlexVolume} from './attach-flex.js';
 import {expandFlexVolume} from './expand-flex.js';
 import type {FlexDriver} from './flex-drivers.js';
 import {hasFlexMark, removeFlexMark, setFlexMark} from './flex-marks.js';
@@ -35,7 +36,8 @@ export const flexVolume: VolumePlugin<FlexPersistentVolumeSource> = {
     const driver = await findDriver(host, volume, signal);
     const path = podVolumeDir(node, directoryOf(volume), volume);
     const metadataDir = flexMetadataPath(podDir(node, podRef(volume.pod).uid), identityOf(volume));
-    if (driver.capabilities.attach && attachesItself(host)) await setFlexMark(metadataDir, 'attached');
+    if (driver.capabilities.attach && controllerAttachments(host) === undefined)
+      await setFlexMark(metadataDir, 'attached');
     const isMounted = await isMountPoint(path, mounter);
     if (isMounted && !(await hasFlexMark(metadataDir, 'mounting'))) return;
     requireExclusive(volume, await listFlexUsers(node, identityOf(volume)), 'MountVolume.SetUp failed');

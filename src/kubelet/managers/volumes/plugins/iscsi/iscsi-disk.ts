@@ -1,5 +1,6 @@
 import type {ISCSIVolumeSource} from '../../../../../api/types/v1-attached-volumes.js';
 import {isObject} from '../../../../../base/is-object.js';
+import type {PossibleNames} from '../../../../contract/volumes/csi-volumes.js';
 import {createPlace, type DiskPlace} from '../disks/disk-place.js';
 
 /** A LUN of an iSCSI target, and how the node gets to it. */
@@ -40,6 +41,25 @@ function withPort(portal: string): string {
 export function iscsiPlace(disk: IscsiDisk, isBlock: boolean): DiskPlace {
   const {portals, iqn, lun} = disk;
   return createPlace('iscsi', isBlock, [`iface-${disk.interface}`, `${portals[0]}-${iqn}-lun-${lun}`]);
+}
+
+/** Returns the name of a volume in the status of the node (GetVolumeName). */
+export function iscsiUniqueName({
+  targetPortal,
+  iqn,
+  lun,
+}: Pick<ISCSIVolumeSource, 'targetPortal' | 'iqn' | 'lun'>): string {
+  return `kubernetes.io/iscsi/${targetPortal}:${iqn}:${lun}`;
+}
+
+/** Returns the names that the volumes at a place can have: the place has a port, even if their source has none. */
+export function iscsiNamesOfPlace(place: DiskPlace): PossibleNames {
+  const {portals = [], iqn = '', lun = 0} = diskOfPlace(place) ?? {};
+  const [portal = ''] = portals;
+  const written = [portal, portal.replace(new RegExp(`:${DEFAULT_PORT}$`), '')];
+  return [...new Set(written)]
+    .filter((each) => withPort(each) === portal)
+    .map((targetPortal) => iscsiUniqueName({targetPortal, iqn, lun}));
 }
 
 /** Returns what the place of a disk tells about it (extractPortalAndIqn); undefined if it is not one of an iSCSI disk. */

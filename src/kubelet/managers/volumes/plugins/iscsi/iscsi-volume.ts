@@ -12,7 +12,7 @@ import {readVolumeSecret} from '../read-volume-secret.js';
 import type {PodVolume, VolumeHost} from '../volume-plugin.js';
 import {attachIscsi, type ChapSecrets, type ChapValues} from './attach-iscsi.js';
 import {withTargetLock} from './detach-iscsi.js';
-import {iscsiDiskOf, iscsiPlace, writeDisk, type IscsiDisk} from './iscsi-disk.js';
+import {iscsiDiskOf, iscsiPlace, iscsiUniqueName, writeDisk, type IscsiDisk} from './iscsi-disk.js';
 
 type IscsiVolume = PodVolume<ISCSIPersistentVolumeSource>;
 
@@ -27,6 +27,7 @@ function diskOf(volume: IscsiVolume, isBlock: boolean): VolumeDisk {
   const place = iscsiPlace(disk, isBlock);
   return {
     place,
+    uniqueName: iscsiUniqueName(volume.source),
     fsType: volume.source.fsType,
     attach: async (host, signal) => {
       const secrets = await readChapSecrets(host, volume, isBlock, signal);

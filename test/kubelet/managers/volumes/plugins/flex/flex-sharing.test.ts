@@ -5,7 +5,6 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../../../src/api/types/v1-pod.js';
 import type {CsiVolumes} from '../../../../../../src/kubelet/contract/volumes/csi-volumes.js';
-import {PluginAttachments} from '../../../../../../src/kubelet/managers/volumes/csi/attach/plugin-attachments.js';
 import {listMountedFlexVolumes} from '../../../../../../src/kubelet/managers/volumes/plugins/flex/flex-paths.js';
 import {unmountFlexVolumes} from '../../../../../../src/kubelet/managers/volumes/plugins/flex/unmount-flex.js';
 import {removePodDir} from '../../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
@@ -13,7 +12,7 @@ import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volum
 import {timeBudget} from '../../../../../base/time-budget.js';
 import {until} from '../../../../../base/until.js';
 import {aPodWith} from '../../volume-fixtures.js';
-import {fakeClusterVolumes} from '../fake-cluster-volumes.js';
+import {attachingCluster} from '../fake-cluster-volumes.js';
 import {aFlexNode, BOX, type FlexNode} from './flex-node.js';
 import {ATTACHING_DRIVER} from './flex-scripts.js';
 
@@ -31,14 +30,6 @@ async function commands(node: FlexNode): Promise<readonly (string | undefined)[]
   return (await node.calls()).map(([command]) => command);
 }
 
-/** Returns the volumes of a cluster whose controllers have attached `/dev/disk9`, or never do, and what of them is in use. */
-function aCluster(untilAttached: () => Promise<string> = async () => '/dev/disk9') {
-  let changes = 0;
-  const attachments = new PluginAttachments({untilAttached}, () => (changes += 1));
-  const csi: CsiVolumes = {...fakeClusterVolumes('').csi, attachments};
-  return {attachments, csi, changes: () => changes};
-}
-
 test('of pods that end together the last one unmounts the device and detaches it', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
   for (const uid of ['u1', 'u2']) await mountVolumes(aFlexPod(uid), node.host, signal);
@@ -52,7 +43,7 @@ test('of pods that end together the last one unmounts the device and detaches it
 
 test('each pod of an attached volume waits for its device, as in a kubelet', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
-  const {csi} = aCluster();
+  const {csi} = attachingCluster();
   const waits: (string | undefined)[] = [];
   for (const uid of ['u1', 'u2']) {
     await mountVolumes(aFlexPod(uid), {...node.host, csi}, signal);
@@ -67,7 +58,7 @@ test('each pod of an attached volume waits for its device, as in a kubelet', asy
 test('a device that cannot be unmounted is in use until that has succeeded', async () => {
   const broken = ATTACHING_DRIVER.replace('unmountdevice) umount "$2" && ok', 'unmountdevice) exit 1');
   const node = await aFlexNode(broken);
-  const {attachments, csi} = aCluster();
+  const {attachments, csi} = attachingCluster();
   for (const uid of ['u1', 'u2']) await mountVolumes(aFlexPod(uid), {...node.host, csi}, signal);
   const remove = async (uid: string) => {
     await removePodDir(node.host.node, uid, {flex: node.restart().flex, csi});
@@ -84,7 +75,7 @@ test('a device that cannot be unmounted is in use until that has succeeded', asy
 
 test('a pod that starts while the last one ends keeps the device mounted', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
-  const {attachments, csi} = aCluster();
+  const {attachments, csi} = attachingCluster();
   await mountVolumes(aFlexPod('u1'), {...node.host, csi}, signal);
   await node.calls();
   const secret: CsiVolumes['secret'] = async () => {
@@ -102,7 +93,7 @@ test('a pod that starts while the last one ends keeps the device mounted', async
 test('a pod that was killed after the mount for all pods has the device unmounted at its end', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
   const dying = new AbortController();
-  const {attachments, csi} = aCluster();
+  const {attachments, csi} = attachingCluster();
   const secret: CsiVolumes['secret'] = async () => {
     dying.abort(new Error('killed'));
     throw dying.signal.reason;
@@ -120,7 +111,7 @@ test('a pod that was killed after the mount for all pods has the device unmounte
 test('a pod that waits for the controller does not hold up another one', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
   const waiting = new AbortController();
-  const never = aCluster(
+  const never = attachingCluster(
     async () =>
       await new Promise((_resolve, reject) => {
         waiting.signal.addEventListener('abort', () => {
@@ -132,7 +123,7 @@ test('a pod that waits for the controller does not hold up another one', async (
   await until(() => never.attachments.isWaiting('u2', 'data'));
   try {
     // They reject, if they wait for the other pod.
-    const {csi} = aCluster();
+    const {csi} = attachingCluster();
     const signal = AbortSignal.timeout(timeBudget(60_000));
     await mountVolumes(aFlexPod('u1'), {...node.host, csi}, signal);
     await removePodDir(node.host.node, 'u1', {flex: node.host.flex, signal});
@@ -145,13 +136,13 @@ test('a pod that waits for the controller does not hold up another one', async (
 
 test('a volume without a pod is in use until its device is unmounted', async () => {
   const node = await aFlexNode(ATTACHING_DRIVER);
-  const {attachments, changes} = aCluster();
+  const {attachments, changes} = attachingCluster();
   const path = join(node.rootDir, DEVICE);
   await mkdir(path, {recursive: true});
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path]);
   const {node: facts, mounter} = node.host;
   const listMounted = async () => await listMountedFlexVolumes(facts, mounter);
-  for (const name of await listMounted()) attachments.keep(name);
+  for (const names of await listMounted()) attachments.keep(names);
   expect(attachments.names).toEqual([NAME]);
   attachments.use(NAME, 'u1');
   await attachments.release('u1', listMounted);
