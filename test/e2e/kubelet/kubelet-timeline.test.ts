@@ -35,7 +35,7 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
 
   test('the kubelet measures the phases of a start, and they are exact', async () => {
     await testbed.start();
-    const readinessProbe = {exec: {command: ['true']}, initialDelaySeconds: 1, periodSeconds: 1};
+    const readinessProbe = {exec: {command: ['true']}, initialDelaySeconds: 2, periodSeconds: 1};
     const container = aContainer('main', {command: shellCommand('sleep 3600'), readinessProbe});
     // A kubelet has no exact phases of a pod that it finds running, such as that of a failed attempt.
     const name = `web${(attempts += 1)}`;
@@ -55,7 +55,7 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
       'startup main true',
       'volumes  true',
     ]);
-    // The delay counts from the start of the process, whenever a busy kubelet learns of it.
+    // The delay counts from the start of the process, whenever a busy kubelet learns of it, in whole seconds (normalizeStatus).
     const running = phases.find(({phase}) => phase === 'running');
     const readiness = phases.find(({phase}) => phase === 'readiness');
     const delayMs = Date.parse(readiness?.endedAt ?? '') - Date.parse(running?.startedAt ?? '');
