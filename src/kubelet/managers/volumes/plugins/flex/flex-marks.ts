@@ -6,7 +6,7 @@ import {makeDirectoryPath} from '../../../../../base/fs/make-directory-path.js';
 /**
  * A mark in the metadata of a pod's volume, which whoever comes after a kill finds: `mounting` while the driver mounts the volume,
  * `attached` from before it was attached by the node until it is detached, `claimed` from before the pod needs the mount for all
- * pods, and `released` when it no longer does. The last two are set with the device locked.
+ * pods, and `released` when it no longer needs the volume. The last two are set with the device locked.
  */
 export type FlexMark = 'mounting' | 'attached' | 'claimed' | 'released';
 

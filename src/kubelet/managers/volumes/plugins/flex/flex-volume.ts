@@ -42,6 +42,8 @@ export const flexVolume: VolumePlugin<FlexPersistentVolumeSource> = {
     if (isMounted && !(await hasFlexMark(metadataDir, 'mounting'))) return;
     requireExclusive(volume, await listFlexUsers(node, identityOf(volume)), 'MountVolume.SetUp failed');
     if (driver.capabilities.attach) await attachFlexVolume(host, {volume, driver}, signal);
+    // The pod has had the volume before, if its directory remains.
+    else await removeFlexMark(metadataDir, 'released');
     if (isMounted) await unmountIncomplete(host, driver, path, signal);
     await setFlexMark(metadataDir, 'mounting');
     await mount(host, {volume, driver, path}, signal);

@@ -12,7 +12,10 @@ import {MountError} from '../../../../../../src/kubelet/contract/volumes/mount-e
 import {listVolumes} from '../../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import {listAttachedFlexVolumes} from '../../../../../../src/kubelet/managers/volumes/plugins/flex/flex-paths.js';
 import type {VolumeHost} from '../../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
-import {removePodDir} from '../../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
+import {
+  removePodDir,
+  removePodVolumes,
+} from '../../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {VolumeOperations} from '../../../../../../src/kubelet/managers/volumes/volume-operations.js';
 import {attachLoopDisk, hasLoopDevices} from '../../../../../base/loop-disk.js';
@@ -244,9 +247,12 @@ test.each([
 test('a volume with the access mode ReadWriteOncePod is for one pod', async () => {
   const node = await aFlexNode(TMPFS_DRIVER, objectsWith(BOX, {accessModes: ['ReadWriteOncePod']}));
   await mountVolumes(aClaimPod(), node.host, signal);
-  expect(await failuresOf(aClaimPod({}, 'u2'), node.host)).toEqual([
-    expect.stringContaining('already in use by another pod'),
-  ]);
+  const rejection = [expect.stringContaining('already in use by another pod')];
+  expect(await failuresOf(aClaimPod({}, 'u2'), node.host)).toEqual(rejection);
+  // As for a static pod that starts again with the same UID.
+  await removePodVolumes(node.host.node, 'u1', {flex: node.host.flex, signal});
+  await mountVolumes(aClaimPod(), node.host, signal);
+  expect(await failuresOf(aClaimPod({}, 'u2'), node.host)).toEqual(rejection);
 });
 
 // Proves: FlexVolumeSource.readOnly
