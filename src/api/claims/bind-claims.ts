@@ -170,8 +170,8 @@ function findMismatch({spec: claim}: PersistentVolumeClaim, volume: PersistentVo
   if (compareQuantities(capacityOf(volume), requested) < 0) return 'requested PV is too small';
   if (classOf(claim) !== classOf(volume.spec)) return 'storageClassName does not match';
   if (modeOf(claim) !== modeOf(volume.spec)) return 'incompatible volumeMode';
-  const fitting = accessModes.every((mode) => volume.spec.accessModes?.includes(mode));
-  return fitting ? undefined : 'incompatible accessMode';
+  const hasModes = accessModes.every((mode) => volume.spec.accessModes?.includes(mode));
+  return hasModes ? undefined : 'incompatible accessMode';
 }
 
 function classOf({storageClassName = ''}: {readonly storageClassName?: string}): string {

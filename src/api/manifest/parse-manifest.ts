@@ -25,7 +25,7 @@ export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 export interface DecodeOptions {
   /** File as the user named it; every message starts with it. */
   readonly file: string;
-  /** What the pods record as their source: a path, a URL or `-`; `file` by default. */
+  /** Source that its pods record: a path, a URL, or `-` for standard input; `file` by default. */
   readonly origin?: string | undefined;
   /** True if unknown fields and duplicate keys are warnings. */
   readonly lenient?: boolean | undefined;

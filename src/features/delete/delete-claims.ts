@@ -32,8 +32,8 @@ function claimKey(name: string, namespace: string): string {
 }
 
 /**
- * Deletes the volumes and the directories of claims that no pod uses, also if a kubelet that does not run any more had them created.
- * `files` are manifests of Secrets that drivers need for that. Reports claims that cannot be deleted, and continues with the others.
+ * Deletes the volumes and the directories of claims that no pod uses, also those created for a kubelet that has ended. `files` are
+ * manifests of Secrets that drivers need to delete volumes. Reports claims that cannot be deleted, and continues with the others.
  */
 export async function deleteClaims(
   services: RuntimeContext & OutputContext,
@@ -74,7 +74,7 @@ async function deleteVolumes(
   objects: readonly ApiObject[],
 ): Promise<void> {
   const {report, out, signal} = services;
-  const [{createApiObjects, openPodRegistry, SILENT_OBSERVER}, {noteOf}] = await Promise.all([
+  const [{createApiObjects, openPodRegistry, SILENT_OBSERVER}, {formatReclaimed}] = await Promise.all([
     import('../../kubelet/index.js'),
     import('../sync/reclaim-volumes.js'),
   ]);
@@ -83,7 +83,7 @@ async function deleteVolumes(
   const names = new Set(volumes.map(({name}) => name));
   const result = await provisioner?.reclaim(({name}) => !names.has(name), signal);
   const {reclaimed = [], errors = []} = result ?? {};
-  for (const volume of reclaimed) out.print(noteOf(volume));
+  for (const volume of reclaimed) out.print(formatReclaimed(volume));
   for (const error of errors) report.fail(error);
   const left = volumes.filter(({name}) => reclaimed.every((each) => each.name !== name));
   if (errors.length === 0) for (const {claim} of left) report.fail(stagedError(claim));

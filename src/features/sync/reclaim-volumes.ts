@@ -26,10 +26,10 @@ export async function reclaimVolumes(
     signal,
   );
   const {reclaimed = [], errors = []} = result ?? {};
-  return {notes: reclaimed.map(noteOf), errors};
+  return {notes: reclaimed.map(formatReclaimed), errors};
 }
 
 /** Returns the line about a volume, such as `persistentvolume "pvc-…" of claim "default/data" deleted`. */
-export function noteOf({name, claim, isRetained}: ReclaimedVolume): string {
+export function formatReclaimed({name, claim, isRetained}: ReclaimedVolume): string {
   return `persistentvolume "${name}" of claim "${claim}" ${isRetained ? 'retained' : 'deleted'}`;
 }

@@ -14,7 +14,7 @@ import type {TimelineFileFlags} from './write-timelines.js';
 /** Formats of `timeline`. */
 export const TIMELINE_FORMATS = ['table', 'json', 'yaml'] as const;
 
-/** How timelines are printed; without a format they are waterfalls, on a terminal and elsewhere. */
+/** Output format of timelines: a waterfall unless flags ask for another one. */
 type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]> | {readonly kind: 'waterfall'};
 
 /** Flags of `timeline`. */

@@ -22,7 +22,7 @@ const REASONS = [
 ];
 
 const START_DRIVER =
-  'start the driver on this node, or check its pod; its registration socket belongs into the directory plugins_registry of the kubelet';
+  'start the driver on this node, or check its pod; its registration socket must be in the directory plugins_registry of the kubelet';
 
 /** Causes of volumes and sandboxes that cannot be prepared. */
 const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [

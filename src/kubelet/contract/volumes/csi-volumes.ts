@@ -123,7 +123,7 @@ export interface PluginAttachment {
   readonly podUid: string;
 }
 
-/** Unique names that a mounted volume can have: more than one if its mount does not tell how its source is written. */
+/** Unique names that a mounted volume can have: more than one if several spellings of its source have the same mount. */
 export type PossibleNames = readonly string[];
 
 /** Volumes of other plugins than that of CSI drivers, by unique name, that controllers attach to the node. */

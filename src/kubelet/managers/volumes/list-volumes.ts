@@ -45,10 +45,8 @@ function resolved(
     const found = resolveVolume(pod, volume, objects);
     const path = found.path(node);
     const isFilesystem = found.isMeasured({node, flex});
-    const measured = measureOf(found, path, {
-      csi,
-      devicePath: () => csiDeviceMap(node, podRef(pod).uid, found.name).globalPath,
-    });
+    const deviceDir = found.isBlock ? csiDeviceMap(node, podRef(pod).uid, found.name).globalPath : '';
+    const measured = measureOf(found, path, {csi, deviceDir});
     return {plugin: found.plugin, path, ...measured, ...(isFilesystem && {isFilesystem})};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
@@ -60,17 +58,16 @@ function resolved(
 /** Plugins whose devices are measured; a kubelet does not measure those of Fibre Channel. */
 const MEASURED_DEVICES: ReadonlySet<string> = new Set(['kubernetes.io/local-volume', 'kubernetes.io/iscsi']);
 
-/** Returns how a volume is measured. */
+/** Returns how a volume is measured; `deviceDir` is the directory of the device of a CSI driver's block volume. */
 function measureOf(
   {driver, isBlock, name, plugin}: ResolvedVolume,
   path: string,
-  {csi, devicePath}: {readonly csi: CsiVolumes | undefined; readonly devicePath: () => string},
+  {csi, deviceDir}: {readonly csi: CsiVolumes | undefined; readonly deviceDir: string},
 ): Pick<PodVolumeState, 'measure'> {
-  if (csi !== undefined && driver !== undefined) {
-    if (!isBlock) return {measure: async () => await csi.measure(path, undefined)};
-    const device = devicePath();
-    return {measure: async () => await csi.measure(device, name)};
-  }
+  if (csi !== undefined && driver !== undefined)
+    return {
+      measure: async () => await (isBlock ? csi.measure(deviceDir, name) : csi.measure(path, undefined)),
+    };
   if (!isBlock) return {};
   return {measure: async () => (MEASURED_DEVICES.has(plugin) ? await measureDevice(path) : undefined)};
 }

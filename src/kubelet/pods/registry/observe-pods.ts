@@ -18,7 +18,7 @@ export interface ObservedPod {
   readonly pod: Pod;
   /** Last-known state, as input of the next observation. */
   readonly known: LastKnown;
-  /** What it was computed from; absent if that may change unnoticed. */
+  /** Facts from which it was computed; absent if the runtime's are unknown. */
   readonly basis?: ObservationBasis;
 }
 
@@ -47,8 +47,8 @@ const AT_ONCE = 8;
 /**
  * Resolves with the pods as their runtime reports them, with the status that a sync would compute. Changes nothing.
  * Data that the runtime does not store (transition times, reasons of failed starts) comes from `before` or from the
- * last sync, whichever is newer. A pod whose record, stored
- * state and objects in the runtime are the same as before is not read again. Rejects with CriError and SystemError.
+ * last sync, whichever is newer. A pod whose record, stored state and objects in the runtime are the same as before is not
+ * read again. Rejects with CriError and SystemError.
  */
 export async function observePods(
   node: NodeAndRuntime,

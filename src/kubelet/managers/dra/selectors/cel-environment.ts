@@ -35,7 +35,7 @@ const SEMVER = 'kubernetes.Semver';
 /** Largest nesting and number of nodes of an expression; both are far above what selectors need. */
 const LIMITS = {maxAstNodes: 20_000, maxDepth: 100};
 
-/** What parses expressions, and what limits the work of evaluating them. */
+/** Environment in which expressions are parsed, and the limit of what an evaluation costs. */
 interface CelEnvironment {
   readonly environment: Environment;
   readonly limit: CostLimit;

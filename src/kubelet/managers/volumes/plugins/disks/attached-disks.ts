@@ -30,8 +30,8 @@ type RootFacts = Pick<NodeFacts, 'rootDir'>;
 const NAME_FILE = 'unique-name';
 
 /**
- * Records the name of a pod's volume in the status of the node, which the place of its disk does not tell: a process that starts
- * reports it again. Rejects with SystemError.
+ * Records the name of a pod's volume in the status of the node, which does not follow from the place of its disk, so that the next
+ * process reports it again. Rejects with SystemError.
  */
 export async function recordUniqueName(directory: string, uniqueName: string): Promise<void> {
   await makeDirectoryPath(directory, 0o750);
