@@ -1,10 +1,13 @@
 /**
  * `npm run check` runs all checks except the tests. Each check is a separate program. All of them run, and failed ones
- * are listed at the end. Arguments select checks by name: `npm run check -- imports`.
+ * are listed at the end. Arguments select checks by name: `npm run check -- imports`. `--failures=FILE` also writes the
+ * failed checks and their output to a file, a JSON array of texts.
  */
 import {spawnSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {parseArgs} from 'node:util';
 import {TSC} from './tsc.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -42,6 +45,7 @@ function notesOf(output) {
   return (output.match(/^note: .*\n/gm) ?? []).join('');
 }
 
+/** Runs a check and prints its result. Returns its name, and its fault with its output if it failed. */
 function run([name, [program, ...args], verify]) {
   process.stdout.write(`${name} … `);
   const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
@@ -51,14 +55,27 @@ function run([name, [program, ...args], verify]) {
     env: {...process.env, PATH: path, FORCE_COLOR: '0'},
   });
   const fault = error?.message ?? (status === 0 ? verify?.(stdout) : `exit code ${status}`);
-  process.stdout.write(fault === undefined ? `ok\n${notesOf(stdout)}` : `${fault}\n${stdout}${stderr}\n`);
-  return fault === undefined;
+  const failure = fault === undefined ? undefined : `${fault}\n${stdout}${stderr}`;
+  process.stdout.write(failure === undefined ? `ok\n${notesOf(stdout)}` : `${failure}\n`);
+  return {name, failure};
 }
 
-const requested = process.argv.slice(2);
-const unknown = requested.filter((name) => !CHECKS.some(([existing]) => existing === name));
+const {values, positionals: requested} = parseArgs({
+  options: {failures: {type: 'string'}},
+  allowPositionals: true,
+});
 const chosen = requested.length === 0 ? CHECKS : CHECKS.filter(([name]) => requested.includes(name));
-for (const name of unknown) process.stdout.write(`unknown check "${name}"\n`);
-const failed = [...unknown, ...chosen.filter((check) => !run(check)).map(([name]) => name)];
-process.stdout.write(failed.length === 0 ? 'all checks passed\n' : `failed: ${failed.join(', ')}\n`);
+const unknown = requested
+  .filter((name) => !CHECKS.some(([existing]) => existing === name))
+  .map((name) => ({name, failure: 'no such check'}));
+for (const {name} of unknown) process.stdout.write(`unknown check "${name}"\n`);
+const failed = [...unknown, ...chosen.map(run).filter(({failure}) => failure !== undefined)];
+if (values.failures !== undefined)
+  writeFileSync(
+    values.failures,
+    JSON.stringify(failed.map(({name, failure}) => `failed check: ${name}: ${failure}`)),
+  );
+process.stdout.write(
+  failed.length === 0 ? 'all checks passed\n' : `failed: ${failed.map(({name}) => name).join(', ')}\n`,
+);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -70,11 +70,11 @@ export async function runTests(task, args, download) {
   const [id, before] = [randomUUID(), listMachine()];
   const env = {...scope, [RUN_VARIABLE]: id};
   const runAllOf = (projects, options) => runProjects(projects, args, {...options, executables});
-  const [onRuntimes, onSources, onPrograms, checksCode] = await runAll(
+  const [onRuntimes, onSources, onPrograms, failedChecks] = await runAll(
     runOnRuntimes(runtimes, {env, download}, runAllOf),
     runAllOf(sources, {env, nice: true}),
     runAllOf(programs, {env, nice: true}),
-    checks ? run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0,
+    checks ? runChecks() : [],
     executables,
   );
   const all = [onRuntimes, onSources, onPrograms];
@@ -84,13 +84,14 @@ export async function runTests(task, args, download) {
   // Last, where they are found in the output of a long run.
   for (const text of [
     ...all.flatMap((result) => result.failures),
+    ...failedChecks,
     ...formatLedger(repeated, ROOT),
     ...describeLeaks(leaks),
   ])
     process.stderr.write(`${text}\n`);
   const inCi = process.env.CI === 'true';
   const problems = [
-    checksCode === 0 ? undefined : 'npm run check failed: see its lines above',
+    failedChecks.length === 0 ? undefined : 'npm run check failed: see above',
     // A run of selected tests says nothing about the others.
     findProblem({
       ...{total, onRuntimes: onRuntimes.count, runtimes: onRuntimes.runtimes},
@@ -145,32 +146,48 @@ async function runProjects(projects, args, {executables, ...options}) {
   return all;
 }
 
+/** Runs `npm run check`. Returns the failed checks, each with its output. */
+async function runChecks() {
+  const {report} = await runWithReport((file) =>
+    run(process.execPath, ['scripts/check.mjs', `--failures=${file}`], {lines: true, nice: true}),
+  );
+  return report ?? ['failed check: scripts/check.mjs has no report'];
+}
+
 async function runProject(project, args, options) {
-  const scratch = await mkdtemp(join(tmpdir(), 'kcri-test-'));
-  try {
-    const report = join(scratch, 'report.json');
-    const flags = [
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-      '--passWithNoTests',
-    ];
-    const code = await run(
+  const {code, report} = await runWithReport((file) => {
+    const flags = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`, '--passWithNoTests'];
+    return run(
       process.execPath,
       ['node_modules/vitest/vitest.mjs', 'run', ...flags, '--project', project, ...args],
       // Two runs share the terminal, so neither may move its cursor.
       {...options, lines: true},
     );
-    const results = JSON.parse(await readFile(report, 'utf8'));
+  });
+  if (report !== undefined)
     return {
-      ...{code, count: countTests(results), failures: describeFailures(results)},
-      repeated: findRepeatedTests(results, project),
+      ...{code, count: countTests(report), failures: describeFailures(report)},
+      repeated: findRepeatedTests(report, project),
     };
+  // Without a report, vitest itself has failed and has printed the reason.
+  const failures = [`failed: ${project} has no report`];
+  return {code: 1, count: {...NO_TESTS, failed: 1}, failures, repeated: []};
+}
+
+/**
+ * Runs a program that writes a report in JSON to a file. Returns its exit code and the report, or 1 if there is none.
+ *
+ * @param {(file: string) => Promise<number>} program
+ */
+async function runWithReport(program) {
+  const scratch = await mkdtemp(join(tmpdir(), 'kcri-test-'));
+  const file = join(scratch, 'report.json');
+  try {
+    const code = await program(file);
+    return {code, report: JSON.parse(await readFile(file, 'utf8'))};
   } catch (error) {
-    // Without a report, vitest itself has failed and has printed the reason.
     if (error.code !== 'ENOENT') throw error;
-    const failures = [`failed: ${project} has no report`];
-    return {code: 1, count: {...NO_TESTS, failed: 1}, failures, repeated: []};
+    return {code: 1};
   } finally {
     await rm(scratch, {recursive: true});
   }

@@ -3,6 +3,7 @@ import {
   countInstructions,
   excessInstructions,
   explainOtherNode,
+  lowestCount,
 } from '../../../scripts/startup/instructions.mjs';
 
 test.each<[string, number | undefined, number, string | undefined]>([
@@ -30,4 +31,18 @@ test('without valgrind, counting fails and says what to install', async () => {
   await expect(countInstructions(['empty.js'], {PATH: '/nonexistent'})).rejects.toThrow(
     'instructions cannot be counted without valgrind: install it, for example with apt-get',
   );
+});
+
+test.each<[string, {counts: number[]; limit?: number; lowest: number; runs: number}]>([
+  ['the first count within the limit ends it', {counts: [100, 90], limit: 100, lowest: 100, runs: 1}],
+  ['a count above the limit is repeated', {counts: [104, 103, 99, 98], limit: 100, lowest: 99, runs: 3}],
+  [
+    'four counts above the limit are enough',
+    {counts: [104, 103, 105, 106, 90], limit: 100, lowest: 103, runs: 4},
+  ],
+  ['without a limit, there are four', {counts: [104, 103, 99, 101, 90], lowest: 99, runs: 4}],
+])('%s', async (_, {counts, limit, lowest, runs}) => {
+  let run = 0;
+  expect(await lowestCount(async () => counts[run++] ?? 0, limit)).toBe(lowest);
+  expect(run).toBe(runs);
 });
