@@ -30,14 +30,14 @@ const NEVER: CacheMark = 0;
  * inspection that starts after the request is new enough. Marks are counted, so the node's clock has no effect.
  */
 export class RuntimePodCache implements PodCache {
-  readonly #inspect: (uid: PodUid) => Promise<unknown>;
+  readonly #inspect: (uid: PodUid, after: CacheMark) => Promise<unknown>;
   readonly #entries = new Map<PodUid, Entry>();
   /** Start of the last relist. Entries that are not outdated are as new as this relist. */
   #listed = NEVER;
   #last = NEVER;
 
-  /** `inspect` starts an inspection of the pod and stores the result in the cache. */
-  constructor(inspect: (uid: PodUid) => Promise<unknown>) {
+  /** `inspect` stores the result of an inspection of the pod that starts after a mark, and resolves when it has. */
+  constructor(inspect: (uid: PodUid, after: CacheMark) => Promise<unknown>) {
     this.#inspect = inspect;
   }
 
@@ -59,7 +59,7 @@ export class RuntimePodCache implements PodCache {
 
   async getNewerThan(uid: PodUid, mark: CacheMark, signal: AbortSignal): Promise<RuntimePodStatus> {
     signal.throwIfAborted();
-    if (!this.#isNewer(uid, mark)) await abortable(this.#inspect(uid), signal);
+    if (!this.#isNewer(uid, mark)) await abortable(this.#inspect(uid, mark), signal);
     return this.get(uid);
   }
 

@@ -67,8 +67,12 @@ export class PodInspector {
     this.#options = options;
     // Each concurrent call adds a listener.
     setMaxListeners(0, options.signal);
-    this.#queue = new InspectionQueue(MAX_CONCURRENT_INSPECTIONS, (uid) => this.#inspect(uid));
-    this.cache = new RuntimePodCache((uid) => this.inspect(uid));
+    this.#queue = new InspectionQueue({
+      limit: MAX_CONCURRENT_INSPECTIONS,
+      mark: () => this.cache.mark(),
+      inspectPod: (uid, start) => this.#inspect(uid, start),
+    });
+    this.cache = new RuntimePodCache((uid, after) => this.#queue.inspect(uid, after));
   }
 
   /** Queues an inspection. Resolves with whether the pod has changed; rejects only with the signal's reason. */
@@ -146,9 +150,8 @@ export class PodInspector {
     return this.#toReinspect.has(uid) || !hasSameStates(this.#records.get(uid) ?? NO_STATES, listed);
   }
 
-  async #inspect(uid: PodUid): Promise<boolean> {
+  async #inspect(uid: PodUid, start: CacheMark): Promise<boolean> {
     const {runtime, signal, onNotice} = this.#options;
-    const start = this.cache.mark();
     const {name = '', namespace = ''} = this.#listed.get(uid) ?? {};
     let status: RuntimePodStatus;
     try {

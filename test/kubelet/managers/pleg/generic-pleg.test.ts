@@ -53,6 +53,19 @@ describe('a relist', () => {
     ]);
   });
 
+  test('a worker joins the inspection that was requested after its work', async () => {
+    await using runtime = await startRuntime();
+    await using testbed = await startGenericPleg(runtime);
+    await until(() => testbed.events.length === 4);
+    runtime.clearCalls();
+    const mark = testbed.pleg.cache.mark();
+    testbed.pleg.requestRelist(uid);
+    const status = await testbed.pleg.cache.getNewerThan(uid, mark, never);
+    expect(status.containers.map(({id}) => id)).toEqual(['main']);
+    await testbed.pleg.cache.getNewerThan(uid, testbed.pleg.cache.mark(), never);
+    expect(runtime.callsTo('PodSandboxStatus')).toHaveLength(2);
+  });
+
   test('reports removed containers and forgets their pod', async () => {
     await using runtime = await startRuntime();
     await using testbed = await startGenericPleg(runtime);

@@ -9,7 +9,9 @@ const [a, b, c] = ['a', 'b', 'c'].map(podUid) as [PodUid, PodUid, PodUid];
 function createManualQueue(limit: number) {
   const started: PodUid[] = [];
   const ends = new Map<PodUid, (outcome: boolean | Error) => void>();
-  const queue = new InspectionQueue(limit, (uid) => {
+  let marks = 0;
+  const mark = (): number => (marks += 1);
+  const inspectPod = (uid: PodUid): Promise<boolean> => {
     started.push(uid);
     return new Promise((resolve, reject) => {
       ends.set(uid, (outcome) => {
@@ -17,9 +19,10 @@ function createManualQueue(limit: number) {
         else reject(outcome);
       });
     });
-  });
+  };
+  const queue = new InspectionQueue({limit, mark, inspectPod});
   const end = (uid: PodUid, outcome: boolean | Error = true): void => ends.get(uid)?.(outcome);
-  return {queue, started, end};
+  return {queue, started, end, mark};
 }
 
 test('a thousand requests during an inspection cause one more inspection', async () => {
@@ -72,4 +75,19 @@ test('a failed inspection rejects its request, and the next one starts', async (
   await until(() => started.length === 2);
   end(b);
   expect(await next).toBe(true);
+});
+
+test('a request for what a running inspection started after joins it', async () => {
+  const {queue, started, end, mark} = createManualQueue(1);
+  const before = mark();
+  const first = queue.inspect(a);
+  await until(() => started.length === 1);
+  const joined = queue.inspect(a, before);
+  const later = queue.inspect(a, mark());
+  end(a);
+  expect(await Promise.all([first, joined])).toEqual([true, true]);
+  await until(() => started.length === 2);
+  end(a, false);
+  expect(await later).toBe(false);
+  expect(started).toEqual([a, a]);
 });
