@@ -62,19 +62,19 @@ test('a CSI volume of which only an outdated Node says that it is in use is not 
   expect(driver.callsTo('NodeStageVolume')).toHaveLength(2);
 });
 
-test('an iSCSI volume of which only an outdated Node says that it is in use is not looked for', async () => {
+test('a Fibre Channel volume of which only an outdated Node says that it is in use is not looked for', async () => {
   await using testbed = await startCsiTestbed({driver: false});
   const {cluster} = testbed;
-  const controller = controllerOf(testbed, 'kubernetes.io/iscsi/10.0.0.1:iqn.2026-01.com.example:d:3');
-  const iscsi = {targetPortal: '10.0.0.1', iqn: 'iqn.2026-01.com.example:d', lun: 3};
-  testbed.createPod('p', {volumes: [{name: 'v', iscsi}]});
+  const controller = controllerOf(testbed, 'kubernetes.io/fc/[50a0]:1');
+  const fc = {targetWWNs: ['50a0'], lun: 1};
+  testbed.createPod('p', {volumes: [{name: 'v', fc}]});
   await cluster.daemon.until('it is in use', controller.isInUse);
   expect(testbed.failures()).toEqual([]);
   controller.setAttached(true);
   await cluster.daemon.until('it is looked for', () => testbed.failures().length > 0);
   await controller.untilOutdated('p');
   const before = testbed.failures().length;
-  testbed.createPod('q', {volumes: [{name: 'v', iscsi}]});
+  testbed.createPod('q', {volumes: [{name: 'v', fc}]});
   await controller.untilFailed();
   expect(testbed.failures()).toHaveLength(before);
   cluster.api.clearFaults();
