@@ -56,7 +56,11 @@ export default class Delete extends BaseCommand {
     const isOfClaims = claims.length > 0 && others.length === 0;
     const objects = isOfClaims
       ? await readObjects(this.services, request.files)
-      : await deletePods(this.services, {...request, words: others}, {gracePeriodSeconds, namespace, volumes});
+      : await deletePods(
+          this.services,
+          {...request, words: others},
+          {gracePeriodSeconds, namespace, volumes},
+        );
     if (claims.length > 0) await deleteClaims(this.services, claims, objects);
   }
 }

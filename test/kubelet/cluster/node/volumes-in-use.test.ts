@@ -42,31 +42,21 @@ test.each([
   expect(await deviceNow(volumes)).toBeUndefined();
 });
 
-const INSTEAD: readonly [title: string, watched: Node | undefined, stored: Node, device: string | undefined][] = [
+const INSTEAD: readonly [
+  title: string,
+  watched: Node | undefined,
+  stored: Node,
+  device: string | undefined,
+][] = [
   [
     'the stored Node does not have it as attached, and the watch is older',
     aNode(5, ATTACHED),
     aNode(6, {volumesInUse: [NAME]}),
     undefined,
   ],
-  [
-    'the stored Node has it as attached, and the watch is older',
-    aNode(5, {}),
-    aNode(6, ATTACHED),
-    '/dev/x',
-  ],
-  [
-    'the watch shows it as attached later',
-    aNode(7, ATTACHED),
-    aNode(6, {volumesInUse: [NAME]}),
-    '/dev/x',
-  ],
-  [
-    'the watch shows it as detached later',
-    aNode(7, {volumesInUse: [NAME]}),
-    aNode(6, ATTACHED),
-    undefined,
-  ],
+  ['the stored Node has it as attached, and the watch is older', aNode(5, {}), aNode(6, ATTACHED), '/dev/x'],
+  ['the watch shows it as attached later', aNode(7, ATTACHED), aNode(6, {volumesInUse: [NAME]}), '/dev/x'],
+  ['the watch shows it as detached later', aNode(7, {volumesInUse: [NAME]}), aNode(6, ATTACHED), undefined],
   [
     'somebody else has removed it from those in use',
     aNode(7, {volumesAttached: ATTACHED.volumesAttached}),

@@ -1,7 +1,10 @@
 import {expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import type {MountedVolume} from '../../../../src/kubelet/contract/pod-filesystem.js';
-import type {ControllerAttachments, CsiVolumes} from '../../../../src/kubelet/contract/volumes/csi-volumes.js';
+import type {
+  ControllerAttachments,
+  CsiVolumes,
+} from '../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {mountVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
 import type {VolumeHost} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {VolumeOperations} from '../../../../src/kubelet/managers/volumes/volume-operations.js';
