@@ -3,7 +3,7 @@ import {EmptyValueError, UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
 import {createNamespaceFlag, FILENAME_FLAG} from '../features/manifests/manifest-flags.js';
-import {deleteClaims, divideClaims} from '../features/delete/delete-claims.js';
+import {deleteClaims, divideClaims, readObjects} from '../features/delete/delete-claims.js';
 import {deletePods, type DeletionRequest} from '../features/delete/delete-pods.js';
 import {ConflictError} from '../cli/parsing/usage-errors.js';
 
@@ -54,9 +54,14 @@ export default class Delete extends BaseCommand {
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
     const isOfClaims = claims.length > 0 && others.length === 0;
-    if (!isOfClaims)
-      await deletePods(this.services, {...request, words: others}, {gracePeriodSeconds, namespace, volumes});
-    if (claims.length > 0) await deleteClaims(this.services, claims, isOfClaims ? request.files : []);
+    const objects = isOfClaims
+      ? await readObjects(this.services, request.files)
+      : await deletePods(
+          this.services,
+          {...request, words: others},
+          {gracePeriodSeconds, namespace, volumes},
+        );
+    if (claims.length > 0) await deleteClaims(this.services, claims, objects);
   }
 }
 

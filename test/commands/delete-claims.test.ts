@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {acquireLock} from '../../src/base/fs/lock.js';
 import {kubeletLockPath} from '../../src/kubelet/pods/registry/running-kubelet.js';
+import {FakeCsiDriver} from '../fakes/plugins/fake-csi-driver.js';
 import {aManifest, createTestbed, expectUserError, type CommandTestbed} from './command-testbed.js';
 import type {RunResult} from '../cli/run-kcri.js';
 
@@ -44,6 +45,33 @@ describe('delete of a claim', () => {
     const result = await testbed.run(['delete', '--volumes', 'pvc/data']);
     expectFailure(result, 'cannot delete the volume "pvc-1" of the claim "default/data": ');
     expect(await readdir(join(testbed.rootDir, 'kcri/volumes'))).toContain('pvc-1.json');
+  });
+
+  test.each([
+    ['alone', []],
+    ['with a pod', ['web']],
+  ])('%s hands the Secret of a manifest to the driver', async (_what, pods) => {
+    const testbed = await withVolume({
+      reclaimPolicy: 'Delete',
+      request: {driver: 'csi.test', secret: {namespace: 'storage', name: 'keys'}},
+    });
+    await testbed.run(['sync', '-'], {stdin: aManifest({name: 'web'})});
+    const metadata = {name: 'keys', namespace: 'storage'};
+    const secret = {apiVersion: 'v1', kind: 'Secret', metadata, stringData: {key: 'k'}};
+    const file = await testbed.write('secret.json', JSON.stringify(secret));
+    await using driver = await FakeCsiDriver.start({
+      path: join(testbed.rootDir, 'plugins/test/csi.sock'),
+      registration: join(testbed.rootDir, 'plugins_registry/test-reg.sock'),
+      name: 'csi.test',
+      answers: {
+        GetPluginInfo: () => ({name: 'csi.test'}),
+        ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'CREATE_DELETE_VOLUME'}}]}),
+        DeleteVolume: () => ({}),
+      },
+    });
+    const result = await testbed.run(['delete', '--volumes', ...pods, 'pvc/data', '-f', file]);
+    expect(result).toMatchObject({stderr: '', exitCode: 0});
+    expect(driver.callsTo('DeleteVolume')).toMatchObject([{volume_id: 'h', secrets: {key: 'k'}}]);
   });
 
   test('removes its directory', async () => {

@@ -32,13 +32,13 @@ function claimKey(name: string, namespace: string): string {
 }
 
 /**
- * Deletes the volumes and the directories of claims that no pod uses, also those created for a kubelet that has ended. `files` are
- * manifests of Secrets that drivers need to delete volumes. Reports claims that cannot be deleted, and continues with the others.
+ * Deletes the volumes and the directories of claims that no pod uses, also those created for a kubelet that has ended. `objects` are
+ * the Secrets that drivers need to delete volumes. Reports claims that cannot be deleted, and continues with the others.
  */
 export async function deleteClaims(
   services: RuntimeContext & OutputContext,
   claims: readonly string[],
-  files: readonly string[],
+  objects: readonly ApiObject[],
 ): Promise<void> {
   const {report, out, settings} = services;
   const {rootDir} = settings;
@@ -59,7 +59,7 @@ export async function deleteClaims(
       out.print(`persistentvolumeclaim "${claim}" deleted`);
     else report.fail(notFoundError(claim));
   }
-  if (created.length > 0) await deleteVolumes(services, created, await readObjects(services, files));
+  if (created.length > 0) await deleteVolumes(services, created, objects);
 }
 
 /** Reports whether drivers have created a volume for a claim, which was not retained after it. */
@@ -94,7 +94,8 @@ async function findUser(records: readonly PodRecord[], claim: string): Promise<P
   return records.find(({pod, removedAt}) => removedAt === undefined && claimsOf(pod).includes(claim));
 }
 
-async function readObjects(
+/** Reads the objects of manifests. Rejects like readManifests. */
+export async function readObjects(
   {context, report, signal}: RuntimeContext,
   files: readonly string[],
 ): Promise<readonly ApiObject[]> {

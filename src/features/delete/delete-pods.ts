@@ -42,13 +42,13 @@ const MAX_CONCURRENT = 16;
 
 /**
  * Deletes pods. Reports those that do not exist or cannot be deleted, and continues with the others, and an interruption
- * with the pods whose deletion it ended.
+ * with the pods whose deletion it ended. Returns the objects of the manifests that name the pods.
  */
 export async function deletePods(
   services: RuntimeContext & OutputContext,
   request: DeletionRequest,
   {gracePeriodSeconds, namespace, volumes}: DeletePodsOptions,
-): Promise<void> {
+): Promise<readonly ApiObject[]> {
   const {report, signal} = services;
   const records = await readRecords(services, request.words);
   const {RejectedPodStore: Store} = await import('../../kubelet/index.js');
@@ -84,10 +84,11 @@ export async function deletePods(
   if (signal.aborted) {
     report.fail(signal.reason);
     for (const record of left) reportLeft(services, record);
-    return;
+    return objects;
   }
   if (registry !== undefined) await deleteCreatedVolumes(services, registry, volumes ? deleted : new Set());
   if (volumes) await deleteVolumes(services, records, deleted);
+  return objects;
 }
 
 /**

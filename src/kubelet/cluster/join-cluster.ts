@@ -31,6 +31,7 @@ import {NodeLease} from './node/node-lease.js';
 import {NodeReporter} from './node/node-reporter.js';
 import {createResourceApi} from './node/resource-claims.js';
 import {deleteResourceSlices, type ResourceSliceOptions} from './node/resource-slices.js';
+import {VolumesInUse} from './node/volumes-in-use.js';
 import {createObjectFollower, type ChangeDetectionStrategy} from './objects/change-detection.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
@@ -84,6 +85,7 @@ class Cluster implements JoinedCluster {
   readonly objects: ClusterObjects;
   readonly resourceApi: ResourceApi;
   readonly #slices: Omit<ResourceSliceOptions, 'driver'>;
+  readonly #volumesInUse: VolumesInUse;
   readonly csi: ClusterCsi;
   readonly source: PodSource;
   #node: Node | undefined;
@@ -109,6 +111,10 @@ class Cluster implements JoinedCluster {
     this.#services = this.#createInformer<Service>('*v1.Service', SERVICES);
     this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', RUNTIME_CLASSES);
     this.#csiDrivers = this.#createInformer<CsiDriver>('*v1.CSIDriver', CSI_DRIVERS);
+    const statusChanged = (): void => {
+      this.nodeStatusChanged();
+    };
+    this.#volumesInUse = new VolumesInUse({watched: () => this.#node, statusChanged});
     this.csi = new ClusterCsi({
       ...{client, nodeName: node.nodeName, clock, logger},
       drivers: this.#csiDrivers,
@@ -116,7 +122,8 @@ class Cluster implements JoinedCluster {
       onEvent: (event) => {
         this.#events.event(event);
       },
-      node: () => this.#node,
+      volumesInUse: this.#volumesInUse,
+      statusChanged,
     });
     this.objects = new ClusterObjects({
       ...{client, origin: url, clock},
@@ -145,6 +152,7 @@ class Cluster implements JoinedCluster {
     this.#reporter = new NodeReporter({
       ...options,
       ...{client, heartbeats: server.heartbeats, events: this.#nodeEvents},
+      volumesInUse: this.#volumesInUse,
       watched: () => this.#node,
     });
     this.source = this.#createSource();
@@ -263,7 +271,7 @@ class Cluster implements JoinedCluster {
         this.#node = current;
         this.#nodeKnown();
         this.#mirrors.changed();
-        this.csi.nodeChanged();
+        this.#volumesInUse.changed();
         if (current !== undefined) this.#reporter.nodeChanged(current);
       },
       onFailure: (error) => {

@@ -105,9 +105,9 @@ export class WatchStreams {
     for (const {response} of this.#open.keys()) response.write(text);
   }
 
-  /** Leaves all watches open and sends them nothing more. */
-  stall(): void {
-    for (const stop of this.#open.values()) stop();
+  /** Leaves the watches of a kind, by default all, open and sends them nothing more. */
+  stall(kind?: string): void {
+    for (const [{type}, stop] of this.#open) if (kind === undefined || type.kind === kind) stop();
   }
 
   /** Number of open watches. */

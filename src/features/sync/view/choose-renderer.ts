@@ -41,5 +41,5 @@ export async function chooseRenderer(choice: RendererChoice): Promise<SyncRender
   const err = (line: string): void => {
     stderr.write(`${escapeControls(line)}\n`);
   };
-  return new LineRenderer({out, err, warnings});
+  return new LineRenderer({out, err, warnings, clock});
 }

@@ -1,4 +1,5 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {Clock} from '../../../base/clock.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {containerNames, containerStates, callSubject} from './pod-view.js';
 import {formatTotals, type SyncTotals} from '../sync-counts.js';
@@ -6,6 +7,7 @@ import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
 import {eventContainer} from '../../events/event-container.js';
 import {formatPodTitle} from '../../pods/pod-title.js';
 import {formatElapsed} from '../../../format/duration.js';
+import {RepeatedWarnings} from './repeated-warnings.js';
 
 /** Phase of a pod before its first sync, which is not printed. */
 const INITIAL_PHASE = 'Pending';
@@ -27,20 +29,21 @@ export interface LineRendererOptions {
   readonly err: (line: string) => void;
   /** True to show the pods' Warning events. */
   readonly warnings: boolean;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** Prints one line per step to stdout, and warnings to stderr; for pipes and logs. */
 export class LineRenderer implements SyncRenderer {
   readonly #out: (line: string) => void;
   readonly #err: (line: string) => void;
-  readonly #warnings: boolean;
+  readonly #warnings: RepeatedWarnings | undefined;
   readonly #names = new Map<string, string>();
   readonly #seen = new Map<string, string>();
 
-  constructor({out, err, warnings}: LineRendererOptions) {
+  constructor({out, err, warnings, clock}: LineRendererOptions) {
     this.#out = out;
     this.#err = err;
-    this.#warnings = warnings;
+    this.#warnings = warnings ? new RepeatedWarnings(clock) : undefined;
   }
 
   callStarted(): void {
@@ -56,11 +59,12 @@ export class LineRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (!this.#warnings || event.type !== 'Warning') return;
+    const message = event.type === 'Warning' ? this.#warnings?.next(pod, event) : undefined;
+    if (message === undefined) return;
     const container = eventContainer(event);
     const where =
       container === undefined ? formatPodTitle(pod) : `${formatPodTitle(pod)}: container ${container}`;
-    this.#err(`${where}: ${event.reason}: ${event.message}`);
+    this.#err(`${where}: ${event.reason}: ${message}`);
   }
 
   status(pod: PodRef, status: PodStatus): void {

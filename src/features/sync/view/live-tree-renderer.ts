@@ -18,6 +18,7 @@ import {formatTotals, type SyncTotals} from '../sync-counts.js';
 import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
 import {eventContainer} from '../../events/event-container.js';
 import {formatPodTitle} from '../../pods/pod-title.js';
+import {RepeatedWarnings} from './repeated-warnings.js';
 import {FRAME_MS, formatTree, type TreeGlyphs} from './tree-lines.js';
 
 /** Options of a LiveTreeRenderer. */
@@ -36,7 +37,7 @@ export class LiveTreeRenderer implements SyncRenderer {
   readonly #chalk: ChalkInstance;
   readonly #glyphs: TreeGlyphs;
   readonly #clock: Clock;
-  readonly #warnings: boolean;
+  readonly #warnings: RepeatedWarnings | undefined;
   readonly #startedAt: number;
   readonly #views = new Map<string, PodView>();
   readonly #names = new Map<string, string>();
@@ -48,7 +49,7 @@ export class LiveTreeRenderer implements SyncRenderer {
     this.#chalk = chalk;
     this.#glyphs = glyphs;
     this.#clock = clock;
-    this.#warnings = warnings;
+    this.#warnings = warnings ? new RepeatedWarnings(clock) : undefined;
     this.#startedAt = clock.monotonic();
     this.#screen = new LiveRegion(output);
     // Runs until `end`; nothing else can reject its sleep.
@@ -97,10 +98,11 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (!this.#warnings || event.type !== 'Warning') return;
+    const message = event.type === 'Warning' ? this.#warnings?.next(pod, event) : undefined;
+    if (message === undefined) return;
     const container = eventContainer(event);
     const where = container === undefined ? formatPodTitle(pod) : `${formatPodTitle(pod)}/${container}`;
-    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${escapeControls(event.message)}\n`);
+    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${escapeControls(message)}\n`);
   }
 
   status(pod: PodRef, status: PodStatus): void {

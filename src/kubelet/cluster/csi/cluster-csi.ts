@@ -1,4 +1,3 @@
-import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {runInBackground} from '../../../base/async/background-work.js';
@@ -24,6 +23,7 @@ import type {
 } from '../../contract/volumes/resized-claim.js';
 import {eventAboutClaim, type ObjectEvent} from '../events/object-event.js';
 import type {CsiNodeOptions} from '../node/csi-node.js';
+import type {VolumesInUse} from '../node/volumes-in-use.js';
 import {ServiceAccountTokens} from '../pods/service-account-tokens.js';
 import {CsiDriverRegistration} from './csi-driver-registration.js';
 
@@ -33,8 +33,9 @@ export interface ClusterCsiOptions extends CsiNodeOptions {
   /** See CsiCluster. */
   readonly attachesVolumes: boolean;
   readonly onEvent: (event: ObjectEvent) => void;
-  /** Returns the last Node of the watch. */
-  readonly node: () => Node | undefined;
+  readonly volumesInUse: Pick<VolumesInUse, 'untilAttached'>;
+  /** Updates the status of the node at once. */
+  readonly statusChanged: () => void;
 }
 
 /** A CSIDriver object. */
@@ -58,7 +59,6 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
   readonly #options: ClusterCsiOptions;
   readonly #registration: CsiDriverRegistration;
   readonly #tokens: ServiceAccountTokens;
-  readonly #waiting = new Set<() => void>();
   knowsDrivers = false;
   readonly claims = this;
   readonly limits: CsiLimits = {
@@ -77,6 +77,7 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
     const noteDrivers = async (): Promise<void> => {
       await options.drivers.synced;
       this.knowsDrivers = true;
+      options.statusChanged();
     };
     runInBackground('CSIDriver objects', noteDrivers());
   }
@@ -115,16 +116,7 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
   }
 
   async untilAttached(volume: string, signal: AbortSignal): Promise<string> {
-    for (;;) {
-      const device = attachedDevice(this.#options.node(), volume);
-      if (device !== undefined) return device;
-      await abortable(
-        new Promise<void>((resolve) => {
-          this.#waiting.add(resolve);
-        }),
-        signal,
-      );
-    }
+    return await this.#options.volumesInUse.untilAttached(volume, signal);
   }
 
   async publishContext(attachment: string, signal: AbortSignal): Promise<Texts> {
@@ -174,12 +166,6 @@ export class ClusterCsi implements CsiCluster, CsiClaims {
     await this.#registration.uninstall(name, signal);
   }
 
-  /** Called after each change of the Node. */
-  nodeChanged(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
-  }
-
   /** Forgets the tokens of pods for which `keep` returns false. */
   retain(keep: (uid: string) => boolean): void {
     this.#tokens.retain(keep);
@@ -197,11 +183,4 @@ interface VolumeAttachment {
     readonly attachmentMetadata?: Texts;
     readonly attachError?: {readonly message?: string; readonly errorCode?: number};
   };
-}
-
-/** Returns the device of an attached volume that cannot be detached, since the node reports it as in use; undefined for others. */
-function attachedDevice(node: Node | undefined, volume: string): string | undefined {
-  const {volumesInUse = [], volumesAttached = []} = node?.status ?? {};
-  const attached = volumesAttached.find(({name}) => name === volume);
-  return attached !== undefined && volumesInUse.includes(volume) ? attached.devicePath : undefined;
 }

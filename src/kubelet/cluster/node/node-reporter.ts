@@ -15,6 +15,7 @@ import {computeInitialNode, computeNodeStatus, type NodeStatusInput} from './nod
 import {NodeStatusUpdater} from './node-status-updater.js';
 import {PodCidr} from './pod-cidr.js';
 import {readSystemInfo} from './read-system-info.js';
+import type {VolumesInUse} from './volumes-in-use.js';
 
 /** Options of {@link NodeReporter}. */
 export interface NodeReporterOptions {
@@ -32,6 +33,7 @@ export interface NodeReporterOptions {
   readonly reportFrequencyMs: number;
   /** Returns the last Node of the watch. */
   readonly watched: () => Node | undefined;
+  readonly volumesInUse: VolumesInUse;
   readonly events: NodeEvents;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -96,14 +98,16 @@ export class NodeReporter {
 
   #createUpdater(): NodeStatusUpdater {
     const {heartbeats, node, settings, watched, events, clock, random, logger} = this.#options;
-    const {updateFrequencyMs, reportFrequencyMs} = this.#options;
+    const {volumesInUse, updateFrequencyMs, reportFrequencyMs} = this.#options;
     return new NodeStatusUpdater({
       client: heartbeats,
       nodeName: node.nodeName,
       node: watched,
       updateMetadata: (metadata) => updateProvidedNodeIp(putBackLabels(metadata, node), node, settings),
       computeStatus: async (current, signal) => await this.#computeStatus(current, signal),
-      onReported: (before, after) => {
+      isReported: () => volumesInUse.isComplete,
+      onReported: (before, after, stored) => {
+        volumesInUse.stored(stored);
         events.reported(before, after);
       },
       ...{updateFrequencyMs, reportFrequencyMs, clock, random, logger},
@@ -141,9 +145,17 @@ export class NodeReporter {
       pressures: host.pressures,
       features: host.runtimeFeatures,
       extended: host.takeExtendedResources?.(),
-      volumesInUse: host.volumesInUse?.(),
+      volumesInUse: this.#listVolumesInUse(host),
       now: clock.now(),
     };
+  }
+
+  /** Returns the volumes for the status; undefined to keep the last ones. */
+  #listVolumesInUse(host: ClusterHost): readonly string[] | undefined {
+    if (!this.#options.settings.controllerAttaches) return undefined;
+    const volumes = host.volumesInUse?.();
+    if (volumes !== undefined) this.#options.volumesInUse.computed(volumes);
+    return volumes;
   }
 
   /** Resolves with the addresses of the node; undefined to keep the last ones. */

@@ -18,8 +18,10 @@ export interface NodeStatusUpdaterOptions {
   readonly updateMetadata: (metadata: ObjectMeta) => ObjectMeta;
   /** Computes the status of the node from the one in the API server. An undefined field is removed. */
   readonly computeStatus: (current: Node, signal: AbortSignal) => Promise<NodeStatus>;
-  /** Called after a status was sent, with the status that it replaced; must not throw. */
-  readonly onReported: (before: NodeStatus, after: NodeStatus) => void;
+  /** Reports whether the API server has what it must be known to have of the computed status; otherwise that is sent. */
+  readonly isReported: () => boolean;
+  /** Called after a status was sent, with the status that it replaced and the Node that was stored; must not throw. */
+  readonly onReported: (before: NodeStatus, after: NodeStatus, stored: Node) => void;
   /** Period of the computation, in ms (nodeStatusUpdateFrequency). */
   readonly updateFrequencyMs: number;
   /** Period after which an unchanged status is sent, in ms (nodeStatusReportFrequency). */
@@ -88,14 +90,14 @@ export class NodeStatusUpdater {
   }
 
   async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
-    const {client, nodeName, clock, updateMetadata, computeStatus, onReported} = this.#options;
+    const {client, nodeName, clock, updateMetadata, computeStatus, isReported, onReported} = this.#options;
     const watched = this.#options.node();
     const node = await this.#currentNode(tries, watched, signal);
     const {status: before = {}} = node;
     const status = await computeStatus(node, signal);
     const metadata = updateMetadata(node.metadata);
     const isChanged = hasChanged(before, status) || !isDeepStrictEqual(metadata, node.metadata);
-    if (!isChanged && clock.monotonic() < this.#reportAt) return;
+    if (!isChanged && isReported() && clock.monotonic() < this.#reportAt) return;
     const varies = isChanged || this.#reported === undefined;
     const after = {...node, metadata, status: {...before, ...status}};
     const stored = (await client.request(
@@ -109,7 +111,7 @@ export class NodeStatusUpdater {
     )) as Node;
     this.#reported = {watched, stored, at: clock.monotonic()};
     this.#scheduleReport(varies);
-    onReported(before, status);
+    onReported(before, status, stored);
   }
 
   #scheduleReport(varies: boolean): void {
@@ -154,7 +156,7 @@ function createNodePatch(before: Node, after: Node): object {
 }
 
 /** Reports whether the version of an object is lower than that of another; versions of one resource are comparable. */
-function isOlder(
+export function isOlder(
   {metadata: {resourceVersion: one = ''}}: Node,
   {metadata: {resourceVersion: other = ''}}: Node,
 ): boolean {

@@ -92,7 +92,7 @@ export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
     ...(supplementalGroupsPolicy !== undefined && {features: {supplementalGroupsPolicy}}),
     ...(images && {images: unlessEmpty(computeNodeImages(images, settings.maxImages))}),
     ...(info && {nodeInfo: {...previous.nodeInfo, ...info}}),
-    ...(volumesInUse && settings.controllerAttaches && {volumesInUse: unlessEmpty(volumesInUse)}),
+    ...(volumesInUse && {volumesInUse: unlessEmpty(volumesInUse)}),
     runtimeHandlers: unlessEmpty([...(handlers ?? [])].map(([name, own]) => ({name, features: own}))),
   };
 }

@@ -93,8 +93,8 @@ export interface CsiCluster {
   /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
   tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
   /**
-   * Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached, with the device that the
-   * controller names.
+   * Resolves when the API server is known to have a volume, by its unique name, in use by the node, and its controller has attached it,
+   * with the device that the controller names.
    */
   untilAttached(volume: string, signal: AbortSignal): Promise<string>;
   /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */

@@ -106,7 +106,8 @@ export async function mountVolumes(
   }
   if (hanging.length > 0) {
     const names = [...hanging, ...unmounted.map(([name]) => name)];
-    failures.unshift(report(await timeoutError(pod, names, host, signal)));
+    const drivers = new Map(due.map(([name, {driver}]) => [name, driver]));
+    failures.unshift(report(await timeoutError(pod, {unmounted: names, drivers}, host, signal)));
   }
   const names = [...failed.map(([name]) => name), ...(missing.length > 0 ? [UNPROCESSED] : [])];
   const times = names.map((name) => operations.retryAt(name) ?? 0);
@@ -227,14 +228,21 @@ async function runOperations(
   }
 }
 
+/** Volumes of a pod that were not mounted in time. */
+interface LateVolumes {
+  readonly unmounted: readonly string[];
+  /** CSI drivers by the name of the volume; undefined for volumes of other plugins. */
+  readonly drivers: ReadonlyMap<string, string | undefined>;
+}
+
 /**
  * Returns the error of a sync whose volumes were not attached and mounted in time; AttachLimitError if the pod cannot have them on
  * this node. Rejects with the signal's reason.
  */
 async function timeoutError(
   pod: Pod,
-  unmounted: readonly string[],
-  {csi}: VolumeHost,
+  {unmounted, drivers}: LateVolumes,
+  {csi, node}: VolumeHost,
   signal: AbortSignal,
 ): Promise<SystemError> {
   const {uid} = podRef(pod);
@@ -243,11 +251,22 @@ async function timeoutError(
   for (const name of unattached)
     if ((await csi?.exceedsLimit(uid, name, signal)) === true) return new AttachLimitError(volumes);
   return new SystemError(`Unable to attach or mount volumes: ${volumes}`, {
-    hint:
-      unattached.length > 0
-        ? 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for'
-        : "look into the log of the volume's driver, or check that the server of the volume answers",
+    hint: timeoutHint(unattached, drivers, node),
   });
+}
+
+/** Returns what to look at if volumes were not mounted in time, some of which may not be attached. */
+function timeoutHint(
+  unattached: readonly string[],
+  drivers: LateVolumes['drivers'],
+  {nodeName}: VolumeHost['node'],
+): string {
+  if (unattached.length === 0)
+    return "look into the log of the volume's driver, or check that the server of the volume answers";
+  if (unattached.some((name) => drivers.get(name) !== undefined))
+    return 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for';
+  // Controllers create VolumeAttachments only for CSI drivers.
+  return `look into the log of kube-controller-manager, which lists the volumes that it has attached in "kubectl get node ${nodeName} -o jsonpath={.status.volumesAttached}"`;
 }
 
 /** Returns names as the kubelet prints a list of them. */

@@ -32,6 +32,7 @@ async function startUpdater(create: (created: Node) => Overrides) {
     client: new ApiClient({connection, userAgent: 'kcri', clock}),
     nodeName: 'n1',
     updateMetadata: (metadata) => metadata,
+    isReported: () => true,
     onReported: () => undefined,
     updateFrequencyMs: 10_000,
     reportFrequencyMs: 300_000,
@@ -107,4 +108,21 @@ test('labels that the node must have are put back', async () => {
     computeStatus: async (current) => current.status ?? {},
   }));
   expect(started.api.requests.map(({body}) => body)).toEqual([{metadata: {labels: requiredLabels}}]);
+});
+
+test('an unchanged status is sent at each period until the API server is known to have it', async () => {
+  let isReported = false;
+  await using started = await startUpdater(() => ({
+    node: () => undefined,
+    computeStatus: async () => ({conditions: [READY]}),
+    isReported: () => isReported,
+  }));
+  const {api, clock} = started;
+  for (let time = 0; time < 4; time += 1) {
+    isReported = time >= 2;
+    await clock.advance(10_000);
+    await until(() => clock.sleeping === 1);
+  }
+  const patches = api.requests.filter(({method}) => method === 'PATCH');
+  expect(patches.map(({at}) => (at - TEST_TIME_MS) / 1000)).toEqual([0, 10, 20]);
 });

@@ -1,7 +1,10 @@
 import {expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import type {MountedVolume} from '../../../../src/kubelet/contract/pod-filesystem.js';
-import type {CsiVolumes} from '../../../../src/kubelet/contract/volumes/csi-volumes.js';
+import type {
+  ControllerAttachments,
+  CsiVolumes,
+} from '../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {mountVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
 import type {VolumeHost} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {VolumeOperations} from '../../../../src/kubelet/managers/volumes/volume-operations.js';
@@ -105,6 +108,34 @@ test('a volume that is not attached in time is named as such, and its operation 
   attach();
   expect([...(await next).volumes.keys()]).toEqual(['attaching']);
   expect(calls).toEqual(['attaching']);
+});
+
+test.each([
+  ['of a CSI driver', inline('attaching'), 'kubectl get volumeattachments'],
+  [
+    'of another plugin, for which there is no VolumeAttachment,',
+    {name: 'attaching', fc: {targetWWNs: ['50a0'], lun: 1}},
+    'look into the log of kube-controller-manager, which lists the volumes that it has attached in "kubectl get node ',
+  ],
+])('the hint about a volume %s that is not attached names what shows why', async (_kind, volume, hint) => {
+  let isWaiting = false;
+  const wait: Mount = async (during) => {
+    isWaiting = true;
+    await hang(during);
+  };
+  const {clock, host} = await aCsiHost({attaching: wait});
+  const attachments: ControllerAttachments = {
+    use: () => undefined,
+    untilAttached: async (_name, _pod, during) => (await wait(during), ''),
+    release: async () => undefined,
+  };
+  const csi: CsiVolumes = {...host.csi, attachesVolumes: true, attachments};
+  const operations = new VolumeOperations(clock);
+  const sync = mountVolumes(aPodWith([volume]), {...host, csi, operations}, signal);
+  const failed = sync.catch((error: unknown) => error);
+  await until(() => isWaiting);
+  await clock.advance(123_000);
+  expect(await failed).toMatchObject({hint: expect.stringContaining(hint) as string});
 });
 
 test('a sync before its time does not call the driver of a failed volume again', async () => {
