@@ -97,7 +97,11 @@ function manifest(n) {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {name: `service-${n}`, namespace: ['default', 'shop', 'monitoring'][n % 3], labels: {app: `app-${n % 7}`}},
+    metadata: {
+      name: `service-${n}`,
+      namespace: ['default', 'shop', 'monitoring'][n % 3],
+      labels: {app: `app-${n % 7}`},
+    },
     spec: {containers},
   });
 }
