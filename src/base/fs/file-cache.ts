@@ -10,6 +10,11 @@ export interface ParsedFiles {
    * the same `parse`. Rejects with SystemError, and with the error of `parse`.
    */
   read<T>(path: string, parse: (text: string) => T): Promise<T | undefined>;
+  /**
+   * Resolves with what `list` resolves with; the same value again while no file of the directory was created, renamed or removed.
+   * The files that `list` reads must only ever be replaced by renaming others. Rejects with SystemError, and with the error of `list`.
+   */
+  readDirectory<T>(directory: string, list: () => Promise<T>): Promise<T>;
 }
 
 /** Reads a file each time. */
@@ -18,6 +23,7 @@ export const UNCACHED_FILES: ParsedFiles = {
     const text = await readText(path);
     return text === undefined ? undefined : parse(text);
   },
+  readDirectory: async (_directory, list) => await list(),
 };
 
 /**
@@ -31,6 +37,11 @@ interface CachedFile {
   readonly value: unknown;
 }
 
+interface CachedDirectory {
+  readonly identity: string;
+  readonly value: unknown;
+}
+
 /**
  * Reads files again only when they have changed, for readers that list the same files in rounds. Values are shared: callers must not
  * change them. It holds the files that were read in this round or the one before.
@@ -40,6 +51,8 @@ export class FileCache implements ParsedFiles {
   readonly #isDirect = createDirectCalls(Number.POSITIVE_INFINITY);
   #files = new Map<string, CachedFile>();
   #before = new Map<string, CachedFile>();
+  #directories = new Map<string, CachedDirectory>();
+  #directoriesBefore = new Map<string, CachedDirectory>();
 
   /** `now` returns the time in ms since the epoch. */
   constructor(now: () => number) {
@@ -50,6 +63,32 @@ export class FileCache implements ParsedFiles {
   startRound(): void {
     this.#before = this.#files;
     this.#files = new Map();
+    this.#directoriesBefore = this.#directories;
+    this.#directories = new Map();
+  }
+
+  async readDirectory<T>(directory: string, list: () => Promise<T>): Promise<T> {
+    // Both precede the list, as in `read`.
+    const nowMs = this.#now();
+    const found = await this.#stat(directory);
+    const identity = found && fileIdentity(found);
+    const known = this.#directories.get(directory) ?? this.#directoriesBefore.get(directory);
+    if (known !== undefined && known.identity === identity) {
+      this.#directories.set(directory, known);
+      this.#keepFiles(directory);
+      return known.value as T;
+    }
+    const value = await list();
+    if (found !== undefined && identity !== undefined && isSettled(found, nowMs))
+      this.#directories.set(directory, {identity, value});
+    return value;
+  }
+
+  /** Keeps the files of a directory that were read in the last round, although they are not read in this one. */
+  #keepFiles(directory: string): void {
+    const prefix = `${directory}/`;
+    for (const [path, file] of this.#before)
+      if (path.startsWith(prefix) && !this.#files.has(path)) this.#files.set(path, file);
   }
 
   async read<T>(path: string, parse: (text: string) => T): Promise<T | undefined> {
@@ -66,7 +105,7 @@ export class FileCache implements ParsedFiles {
     this.#before.delete(path);
     if (found === undefined || identity === undefined) return undefined;
     const value = await UNCACHED_FILES.read(path, parse);
-    if (nowMs - Number(found.ctimeMs) > SETTLED_MS) this.#files.set(path, {identity, value});
+    if (isSettled(found, nowMs)) this.#files.set(path, {identity, value});
     return value;
   }
 
@@ -78,9 +117,13 @@ export class FileCache implements ParsedFiles {
   }
 }
 
+function isSettled({ctimeMs}: BigIntStats, nowMs: number): boolean {
+  return nowMs - Number(ctimeMs) > SETTLED_MS;
+}
+
 /** Returns a text that changes when a file is replaced or changed. */
 export function fileIdentity({dev, ino, size, mtimeNs, ctimeNs}: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -14,5 +14,7 @@ export function filterPods(
     .filter((listed) => wanted === undefined || listed.manager === wanted)
     .filter((listed) => namespace === undefined || listed.namespace === namespace)
     .filter(({labels}) => matches(labels))
-    .toSorted((a, b) => (formatPodTitle(a) < formatPodTitle(b) ? -1 : 1));
+    .map((listed) => ({listed, title: formatPodTitle(listed)}))
+    .sort((a, b) => (a.title < b.title ? -1 : 1))
+    .map(({listed}) => listed);
 }

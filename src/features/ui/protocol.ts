@@ -37,20 +37,31 @@ export interface LiveState {
   readonly nowMs: number;
   readonly nodes: readonly UiNode[];
   readonly pods: readonly UiPod[];
+  /** Usage by the key of a pod. */
+  readonly usage?: Readonly<Record<string, UiUsage>>;
   /** Recent values by the key of a node, pod or container, oldest first; the last is that of this state. */
   readonly history: Readonly<Record<string, UiHistory>>;
 }
 
-/** What changed since the message before. */
+/** What changed since the message before; without any, only the time has passed. */
 export interface LiveUpdate {
   readonly kind: 'update';
   readonly nowMs: number;
-  readonly nodes: readonly UiNode[];
-  /** Pods that are new or differ. */
-  readonly pods: readonly UiPod[];
+  /** Nodes that differ. */
+  readonly nodes?: readonly UiNode[];
+  /** Pods that are new or differ in more than their usage. */
+  readonly pods?: readonly UiPod[];
+  /** Usage that differs, by the key of a pod; always that of `pods`. */
+  readonly usage?: Readonly<Record<string, UiUsage>>;
   /** Keys of pods that are gone. */
-  readonly removed: readonly string[];
+  readonly removed?: readonly string[];
 }
+
+/**
+ * CPU usage in percent of one core and memory usage in bytes of a pod, followed by those of each of its containers in their order;
+ * null if unknown.
+ */
+export type UiUsage = readonly (number | null)[];
 
 /** Usage over time, one value per sample. */
 export interface UiHistory {
@@ -98,6 +109,7 @@ export interface UiRow {
   /** `1/2` of a pod; `yes` or `no` of a container. */
   readonly ready: string;
   readonly restarts: number;
+  /** Usage; the server sends it separately. */
   readonly cpuPercent?: number;
   readonly memoryBytes?: number;
   /** Time of creation or start, in ms since the epoch. */

@@ -4,6 +4,7 @@ import {
   isNotFound,
   type ContainerId,
   type ContainerStats,
+  type FieldMask,
   type GrpcCode,
   type PodSandboxId,
   type PodSandboxStats,
@@ -39,6 +40,12 @@ export interface StatsOptions {
   readonly thorough: boolean;
 }
 
+/** Options of fetchContainerStats. */
+export interface ContainerStatsOptions extends StatsOptions {
+  /** Fields to decode of each, `attributes.id` among them; all by default. */
+  readonly each?: FieldMask<ContainerStats>;
+}
+
 /** An object whose stats are unavailable. */
 export interface StatsFailure {
   readonly id: string;
@@ -59,18 +66,19 @@ export interface StatsResult<T> {
 export async function fetchContainerStats(
   runtime: RuntimeService,
   query: ContainerStatsQuery,
-  options: StatsOptions,
+  options: ContainerStatsOptions,
 ): Promise<StatsResult<ContainerStats>> {
-  const {signal} = options;
+  const {signal, each} = options;
+  const [fields, pageFields] = each === undefined ? [] : [{stats: each}, {containerStats: each}];
   const {podSandboxId} = query;
   const filter = {...sharedFilter(query), ...(podSandboxId === undefined ? {} : {podSandboxId})};
   return await measure(query, options, {
     list: async () =>
       await listAll({
-        whole: async () => (await runtime.listContainerStats({filter}, {signal})).stats,
+        whole: async () => (await runtime.listContainerStats({filter}, {signal, fields})).stats,
         pages: () =>
           mapAsyncIterable(
-            runtime.streamContainerStats({filter}, pageCallOptions(signal)),
+            runtime.streamContainerStats({filter}, {...pageCallOptions(signal), fields: pageFields}),
             (page) => page.containerStats,
           ),
       }),

@@ -59,16 +59,31 @@ export function arrangeRows(pods: Iterable<UiPod>, order: RowOrder): readonly Ta
     if (containers === undefined) return [];
     // Containers that were searched for are shown.
     const isOpen = order.expanded.has(pod.key) || containers.length < pod.containers.length;
-    return [{key: pod.key, pod, isOpen, rows: containerRows(pod, containers)}];
+    return [{row: podRow(pod, isOpen), rows: containers.map((container) => containerRow(pod, container))}];
   });
   if (!order.tree) return groups.flatMap(({rows}) => rows).toSorted(compare);
   return groups
-    .toSorted(compare)
-    .flatMap(({key, pod, isOpen, rows}) => [{key, pod, isOpen}, ...(isOpen ? rows.toSorted(compare) : [])]);
+    .toSorted((a, b) => compare(a.row, b.row))
+    .flatMap(({row, rows}) => [row, ...(row.isOpen === true ? rows.toSorted(compare) : [])]);
 }
 
-function containerRows(pod: UiPod, containers: readonly UiContainer[]): readonly TableRow[] {
-  return containers.map((container) => ({key: container.key, pod, container}));
+/** Rows of what has not changed, which are not rendered again. */
+const POD_ROWS = {open: new WeakMap<UiPod, TableRow>(), closed: new WeakMap<UiPod, TableRow>()};
+const CONTAINER_ROWS = new WeakMap<UiContainer, TableRow>();
+
+function podRow(pod: UiPod, isOpen: boolean): TableRow {
+  const known = isOpen ? POD_ROWS.open : POD_ROWS.closed;
+  const row = known.get(pod) ?? {key: pod.key, pod, isOpen};
+  known.set(pod, row);
+  return row;
+}
+
+function containerRow(pod: UiPod, container: UiContainer): TableRow {
+  const known = CONTAINER_ROWS.get(container);
+  if (known?.pod === pod) return known;
+  const row = {key: container.key, pod, container};
+  CONTAINER_ROWS.set(container, row);
+  return row;
 }
 
 function comparison({sort, reversed}: RowOrder): (a: TableRow, b: TableRow) => number {

@@ -1,4 +1,4 @@
-import type {LiveMessage, UiNode, UiPod} from '../../features/ui/protocol.js';
+import type {LiveMessage, UiNode, UiPod, UiRow, UiUsage} from '../../features/ui/protocol.js';
 
 /** Nodes and pods as the server last described them, by key. */
 export interface LiveModel {
@@ -8,15 +8,54 @@ export interface LiveModel {
   readonly pods: ReadonlyMap<string, UiPod>;
 }
 
-/** Returns the model after a message. An update names what differs; nodes that are not named stay. */
+/** Returns the model after a message. What an update does not name stays the same object. */
 export function applyMessage(model: LiveModel | undefined, message: LiveMessage): LiveModel {
   const before = message.kind === 'state' ? undefined : model;
-  const pods = new Map(before?.pods);
-  if (message.kind === 'update') for (const key of message.removed) pods.delete(key);
-  for (const pod of message.pods) pods.set(pod.key, pod);
-  const nodes = new Map(before?.nodes);
-  for (const node of message.nodes) nodes.set(node.key, node);
-  return {nowMs: message.nowMs, nodes, pods};
+  return {
+    nowMs: message.nowMs,
+    nodes: changed(before?.nodes, message.nodes, []),
+    pods: withUsage(
+      changed(before?.pods, message.pods, message.kind === 'update' ? message.removed : []),
+      message.usage,
+    ),
+  };
+}
+
+function changed<Item extends {readonly key: string}>(
+  before: ReadonlyMap<string, Item> = new Map(),
+  items: readonly Item[] = [],
+  removed: readonly string[] = [],
+): ReadonlyMap<string, Item> {
+  if (items.length === 0 && removed.length === 0) return before;
+  const after = new Map(before);
+  for (const key of removed) after.delete(key);
+  for (const item of items) after.set(item.key, item);
+  return after;
+}
+
+/** Returns the pods with other usage. */
+function withUsage(pods: LiveModel['pods'], usage: LiveMessage['usage'] = {}): LiveModel['pods'] {
+  const used = Object.entries(usage);
+  if (used.length === 0) return pods;
+  const after = new Map(pods);
+  for (const [key, numbers] of used) {
+    const pod = pods.get(key);
+    if (pod === undefined) continue;
+    const containers = pod.containers.map((container, index) => using(container, numbers, index + 1));
+    after.set(key, {...using(pod, numbers, 0), containers});
+  }
+  return after;
+}
+
+/** Returns a row with its usage: the numbers at an index of pairs. */
+function using<Row extends UiRow>(row: Row, numbers: UiUsage, index: number): Row {
+  const {cpuPercent: _cpu, memoryBytes: _memory, ...rest} = row;
+  const [cpu, memory] = [numbers[2 * index] ?? undefined, numbers[2 * index + 1] ?? undefined];
+  return {
+    ...(rest as Row),
+    ...(cpu !== undefined && {cpuPercent: cpu}),
+    ...(memory !== undefined && {memoryBytes: memory}),
+  };
 }
 
 /** Returns the nodes and pods that usage is recorded of: all rows, unless their node does not answer. */

@@ -2,6 +2,7 @@ import {Component, type JSX} from 'preact';
 import {shown, titleOf, type TableRow} from '../model/arrange.js';
 import {ageText, nameText, percentText, sizeText} from '../model/format.js';
 import {formatRoute} from '../model/route.js';
+import type {Resource} from '../model/usage-history.js';
 import {usePage} from './page-context.js';
 import {Sparkline, StateText} from './small-parts.js';
 
@@ -17,7 +18,10 @@ export interface PodRowProps {
   readonly onExpand: (podKey: string, isOpen: boolean) => void;
 }
 
-/** Row of a pod or a container, which scrolling does not render again. */
+/**
+ * Row of a pod or a container, which neither scrolling nor a sample renders again that has not changed it. Its charts move by
+ * themselves.
+ */
 export class PodRow extends Component<PodRowProps> {
   override shouldComponentUpdate({row, index, isSelected, nowMs, hasNodes}: PodRowProps): boolean {
     const before = this.props;
@@ -25,8 +29,9 @@ export class PodRow extends Component<PodRowProps> {
       row !== before.row ||
       index !== before.index ||
       isSelected !== before.isSelected ||
-      nowMs !== before.nowMs ||
-      hasNodes !== before.hasNodes
+      hasNodes !== before.hasNodes ||
+      (nowMs !== before.nowMs &&
+        ageText(shown(row).startedMs, nowMs) !== ageText(shown(row).startedMs, before.nowMs))
     );
   }
 
@@ -37,7 +42,6 @@ export class PodRow extends Component<PodRowProps> {
 
 function Cells({row, index, isSelected, hasNodes, nowMs, onSelect, onExpand}: PodRowProps): JSX.Element {
   const {pod, container} = row;
-  const {history} = usePage();
   const item = shown(row);
   return (
     <tr
@@ -55,11 +59,11 @@ function Cells({row, index, isSelected, hasNodes, nowMs, onSelect, onExpand}: Po
       </td>
       <td class={item.restarts > 0 ? 'restarts number busy' : 'restarts number'}>{item.restarts}</td>
       <td class="cpu number">
-        <Sparkline numbers={history.last(row.key, 'cpu', 60)} />
+        <RowChart rowKey={row.key} resource="cpu" />
         <span class="value">{percentText(item.cpuPercent)}</span>
       </td>
       <td class="memory number">
-        <Sparkline numbers={history.last(row.key, 'memory', 60)} />
+        <RowChart rowKey={row.key} resource="memory" />
         <span class="value">{sizeText(item.memoryBytes)}</span>
       </td>
       <td class="age number">{ageText(item.startedMs, nowMs)}</td>
@@ -68,6 +72,12 @@ function Cells({row, index, isSelected, hasNodes, nowMs, onSelect, onExpand}: Po
       <WhyCell row={row} />
     </tr>
   );
+}
+
+/** Chart of the recent usage of a row, which each sample moves. */
+function RowChart({rowKey, resource}: {readonly rowKey: string; readonly resource: Resource}): JSX.Element {
+  const {history} = usePage();
+  return <Sparkline numbers={history.last(rowKey, resource, 60)} />;
 }
 
 function NameCell({

@@ -22,7 +22,7 @@ export function PodsPage({
   const {sort, reversed, tree, filter, expanded} = table;
   const rows = useMemo(
     () => arrangeRows(model.pods.values(), table),
-    [model, sort, reversed, tree, filter, expanded],
+    [model.pods, sort, reversed, tree, filter, expanded],
   );
   const perform = (effect: TableEffect): void => {
     if (effect.kind === 'filter') {

@@ -1,5 +1,5 @@
 import {rename, rm, utimes, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {expect, test} from 'vitest';
 import {SystemError} from '../../../src/base/errors.js';
 import {FileCache, UNCACHED_FILES} from '../../../src/base/fs/file-cache.js';
@@ -105,4 +105,46 @@ test.each([
   const reading = files.read(directory, (text) => text);
   await expect(reading).rejects.toThrow(SystemError);
   await expect(reading).rejects.toThrow(`reading "${directory}": `);
+});
+
+test('a directory is listed again only when a file of it was created, renamed or removed', async () => {
+  const {path, cache, read} = await aCache(SETTLED_MS);
+  const directory = dirname(path);
+  let listed = 0;
+  const list = async () =>
+    await cache.readDirectory(directory, async () => {
+      listed += 1;
+      return [await read()];
+    });
+  const first = await list();
+  using requests = countFileRequests();
+  for (let round = 0; round < 3; round += 1) {
+    cache.startRound();
+    expect(await list()).toBe(first);
+  }
+  expect({listed, requests: requests.count}).toEqual({listed: 1, requests: 0});
+  await writeFile(join(directory, 'new.json'), 'new');
+  cache.startRound();
+  expect(await list()).not.toBe(first);
+});
+
+test('the files of a directory that has not changed are kept', async () => {
+  const {path, cache, parsed, read} = await aCache(SETTLED_MS);
+  const list = async () => await cache.readDirectory(dirname(path), read);
+  await list();
+  for (let round = 0; round < 3; round += 1) {
+    cache.startRound();
+    await list();
+  }
+  await read();
+  expect(parsed).toEqual(['one']);
+});
+
+test('a directory that changed lately, or does not exist, is listed each time', async () => {
+  const {path, cache} = await aCache(0);
+  let listed = 0;
+  const list = async () => await Promise.resolve((listed += 1));
+  for (const directory of [dirname(path), join(dirname(path), 'none')])
+    for (let round = 0; round < 2; round += 1) await cache.readDirectory(directory, list);
+  expect(listed).toBe(4);
 });

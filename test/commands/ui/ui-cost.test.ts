@@ -2,7 +2,7 @@ import {mkdir, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {aManifest, createTestbed} from '../command-testbed.js';
-import {startUi, UI_CLOCK} from './ui-testbed.js';
+import {startUi, UI_CLOCK, type LiveLine} from './ui-testbed.js';
 
 /** A clock at which no file has changed lately. */
 const LATER = {...UI_CLOCK, now: () => UI_CLOCK.now() + 60_000};
@@ -67,4 +67,23 @@ test('samples of the page read no events', async () => {
   await mkdir(join(directory, name)); // It cannot be read as a file.
   await nextSamples();
   expect(live.last?.nodes[0]?.failure).toBeUndefined();
+});
+
+test('a sample in which nothing changed sends no pod, and one in which usage changed only numbers', async () => {
+  const {testbed, live, nextSamples} = await openLive(['web', 'api']);
+  await live.until(() => live.lines.some((line) => /"usage":\{"pod [^"]+":\[5,/.test(line)));
+  await nextSamples();
+  const from = live.lines.length;
+  await nextSamples();
+  const parts = live.lines.slice(from).flatMap((line) => Object.keys(JSON.parse(line) as object));
+  // The node itself is measured each time.
+  expect(parts.filter((part) => !['kind', 'nowMs', 'nodes'].includes(part))).toEqual([]);
+  const [container] = testbed.runtime.containers;
+  container!.startedAt -= 10_000_000_000n;
+  await live.until(() => live.lines.slice(from).some((line) => line.includes('"usage"')));
+  expect(live.lines.slice(from).some((line) => line.includes('"pods"'))).toBe(false);
+  const usage = live.lines
+    .slice(from)
+    .flatMap((line) => Object.keys((JSON.parse(line) as LiveLine).usage ?? {}));
+  expect(new Set(usage).size).toBe(1);
 });

@@ -48,6 +48,7 @@ export class HeldPauses {
 /** Message of the live stream. */
 export interface LiveLine {
   readonly kind: 'state' | 'update';
+  /** All nodes as of this message. */
   readonly nodes: readonly {
     readonly key: string;
     readonly name: string;
@@ -57,6 +58,7 @@ export interface LiveLine {
     readonly runtime?: string;
   }[];
   readonly pods: readonly LivePod[];
+  readonly usage?: Readonly<Record<string, readonly (number | null)[]>>;
   readonly removed?: readonly string[];
   readonly history?: Readonly<Record<string, {readonly timesMs: readonly number[]}>>;
 }
@@ -140,6 +142,9 @@ export class LiveReader {
   readonly response: Response;
   readonly #controller: AbortController;
   readonly messages: LiveLine[] = [];
+  /** The messages as they arrived. */
+  readonly lines: string[] = [];
+  readonly #nodes = new Map<string, LiveLine['nodes'][number]>();
   readonly pods = new Map<string, LivePod>();
   isClosed = false;
 
@@ -173,17 +178,21 @@ export class LiveReader {
       for await (const chunk of this.response.body ?? []) {
         const lines = (rest + decoder.decode(chunk as Uint8Array, {stream: true})).split('\n');
         rest = lines.pop() ?? '';
-        for (const line of lines) this.#take(JSON.parse(line) as LiveLine);
+        for (const line of lines) {
+          this.lines.push(line);
+          this.#take(JSON.parse(line) as Partial<LiveLine> & Pick<LiveLine, 'kind'>);
+        }
       }
     } finally {
       this.isClosed = true;
     }
   }
 
-  #take(message: LiveLine): void {
+  #take({nodes = [], pods = [], ...message}: Partial<LiveLine> & Pick<LiveLine, 'kind'>): void {
+    for (const node of nodes) this.#nodes.set(node.key, node);
     for (const key of message.removed ?? []) this.pods.delete(key);
-    for (const pod of message.pods) this.pods.set(pod.key, pod);
-    this.messages.push(message);
+    for (const pod of pods) this.pods.set(pod.key, pod);
+    this.messages.push({...message, nodes: [...this.#nodes.values()], pods});
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   UiHistory,
   UiNode,
   UiPod,
+  UiUsage,
 } from '../../../src/features/ui/protocol.js';
 import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {aUiNode, UI_NOW_MS} from './ui-builders.js';
@@ -79,17 +80,18 @@ export class FakeUiServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}/#token=one-time`;
   }
 
-  /** Sends an update with changed and removed pods. */
+  /** Sends an update with what changed. */
   update(change: {
     readonly nodes?: readonly UiNode[];
     readonly pods?: readonly UiPod[];
+    readonly usage?: Readonly<Record<string, UiUsage>>;
     readonly removed?: readonly string[];
   }): void {
-    const {nodes = [], pods = [], removed = []} = change;
+    const {pods = [], removed = []} = change;
     const changed = new Set([...removed, ...pods.map(({key}) => key)]);
     this.content.pods = [...this.content.pods.filter(({key}) => !changed.has(key)), ...pods];
     this.#nowMs += 2000;
-    this.#send({kind: 'update', nowMs: this.#nowMs, nodes, pods, removed});
+    this.#send({kind: 'update', nowMs: this.#nowMs, ...change});
   }
 
   /** Adds text to the logs that are followed. */

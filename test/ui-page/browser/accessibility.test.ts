@@ -104,6 +104,34 @@ test.each([
   expect(Object.entries(found).filter(([, violations]) => violations.length > 0)).toEqual([]);
 });
 
+// axe only looks for an underline where a link has text around it in the same block, and knows nothing of tables.
+test.each(['light', 'dark'] as const)(
+  'each link has an underline that its text shows: %s',
+  async (colorScheme) => {
+    const page = await openAll({colorScheme});
+    const seen: Record<string, readonly unknown[]> = {};
+    /** Returns the texts of links without an underline, and the number of all links. */
+    const look = async (): Promise<readonly unknown[]> =>
+      (await page.evaluate(`(() => {
+      const links = [...document.querySelectorAll('main a')];
+      const plain = links.filter((link) => {
+        const {textDecorationLine, textDecorationColor, backgroundColor} = getComputedStyle(link);
+        const isClear = /^rgba\\(.*, 0\\)$|transparent/.test(textDecorationColor) || textDecorationColor === backgroundColor;
+        return textDecorationLine !== 'underline' || isClear;
+      });
+      return [links.length > 0, ...plain.map(({textContent}) => textContent)];
+    })()`)) as readonly unknown[];
+    await page.keyboard.press('ArrowRight');
+    seen['pods'] = await look();
+    await showTab(page, 'status');
+    seen['pod'] = await look();
+    await goTo(page, '#/pod/gone');
+    await seeText(page, 'main a', 'Back to the pods');
+    seen['gone'] = await look();
+    expect(seen).toEqual({pods: [true], pod: [true], gone: [true]});
+  },
+);
+
 test('on a phone no view is wider than the screen', async () => {
   const page = await openAll({viewport: {width: 360, height: 740}});
   const excess = 'document.documentElement.scrollWidth - innerWidth';

@@ -2,7 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {openPage} from '../../fakes/ui/chromium.js';
 import {FakeUiServer} from '../../fakes/ui/fake-ui-server.js';
-import {aUiContainer, aUiNode, aUiPod, manyUiPods} from '../../fakes/ui/ui-builders.js';
+import {aUiContainer, aUiNode, aUiPod, manyUiPods, UI_NOW_MS} from '../../fakes/ui/ui-builders.js';
 import {expectNoFaults, openFakeUi, seeText, sharedBrowser} from './shared-browser.js';
 
 const browser = sharedBrowser();
@@ -53,6 +53,40 @@ test('pods and nodes change while they are looked at', async () => {
   await seeText(page, 'tr:has-text("web") td.cpu', '12');
   await seeText(page, '.node-card', '99% of 8 cores');
   await seeText(page, '.counts', /^1 pod$/);
+  expectNoFaults(watched);
+});
+
+test('a sample renders no row of a pod that it has not changed', async () => {
+  const pods = [WEB, API].map((pod) => ({...pod, startedMs: UI_NOW_MS - 86_400_000 * 3}));
+  const flat = {
+    timesMs: Array.from({length: 60}, (_, index) => UI_NOW_MS - (59 - index) * 2000),
+    cpuPercent: Array.from({length: 60}, () => 7),
+    memoryBytes: Array.from({length: 60}, () => 7e6),
+  };
+  const keys = pods.flatMap(({key, containers}) => [key, ...containers.map((container) => container.key)]);
+  const watched = await openFakeUi(browser(), {
+    pods: pods.map((pod) => ({...pod, cpuPercent: 7, memoryBytes: 7e6})),
+    history: Object.fromEntries(keys.map((key) => [key, flat])),
+  });
+  const {page, server} = watched;
+  await seeText(page, 'tr:has-text("api") td.cpu', '7.0');
+  await page.evaluate(`{
+    window.changed = new Set();
+    const watch = new MutationObserver((changes) => {
+      for (const {target} of changes) {
+        const row = (target instanceof Element ? target : target.parentElement).closest('.pods tbody tr');
+        if (row !== null) window.changed.add(row.querySelector('td.name a').title);
+      }
+    });
+    watch.observe(document.querySelector('.pods'), {subtree: true, childList: true, characterData: true, attributes: true});
+  }`);
+  const changed = async (): Promise<unknown> => await page.evaluate('[...window.changed]');
+  server.update({nodes: [aUiNode({cpuPercent: 41})]});
+  await seeText(page, '.node-card', '41%');
+  expect(await changed()).toEqual([]);
+  server.update({usage: {[WEB.key]: [9, 7e6, 9, 7e6]}});
+  await seeText(page, 'tr:has-text("web") td.cpu', '9.0');
+  expect(await changed()).toEqual(['default/web']);
   expectNoFaults(watched);
 });
 

@@ -45,6 +45,33 @@ test('an update changes what it names, and leaves the model before as it was', (
   expect([...before.pods.values()]).toEqual([WEB, API]);
 });
 
+test('usage that an update names replaces that of a pod and its containers, and other pods stay the same objects', () => {
+  const before = aModel();
+  const model = applyMessage(before, {
+    kind: 'update',
+    nowMs: UI_NOW_MS + 2000,
+    usage: {[WEB.key]: [3, 40, 1, null], gone: [1, 1]},
+  });
+  const {memoryBytes: _, ...container} = WEB.containers[0]!;
+  expect(model.pods.get(WEB.key)).toEqual({
+    ...WEB,
+    cpuPercent: 3,
+    memoryBytes: 40,
+    containers: [{...container, cpuPercent: 1}],
+  });
+  expect(model.pods.get(API.key)).toBe(before.pods.get(API.key));
+  expect(model.nodes).toBe(before.nodes);
+  expect(model.pods.size).toBe(2);
+});
+
+test('an update that only tells the time changes nothing else', () => {
+  const before = aModel();
+  const model = applyMessage(before, {kind: 'update', nowMs: UI_NOW_MS + 2000});
+  expect(model).toEqual({...before, nowMs: UI_NOW_MS + 2000});
+  expect([model.pods, model.nodes]).toEqual([before.pods, before.nodes]);
+  expect(model.pods).toBe(before.pods);
+});
+
 test('the history goes on with the values of each update, and forgets rows that are gone', () => {
   const history = new UsageHistory();
   history.replace({[WEB.key]: aUiHistory({cpu: 1, memory: 2}, 2), gone: aUiHistory({cpu: 1, memory: 2}, 2)});

@@ -1,5 +1,5 @@
 import {canonicalEndpoint} from '../../../cri/endpoint.js';
-import {CriError, type Connection, type ContainerStats} from '../../../cri/index.js';
+import {CriError, type Connection, type ContainerStats, type FieldMask} from '../../../cri/index.js';
 import {computeContainerUsage} from '../../../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../../../operations/stats/fetch-stats.js';
 import type {RuntimeContext} from '../../../cli/command/contexts.js';
@@ -27,6 +27,13 @@ export interface TopSelection {
   /** True to read no events, which a page with many pods does not show. */
   readonly omitsEvents?: boolean;
 }
+
+/** Fields of stats from which usage is computed. */
+const USED_STATS: FieldMask<ContainerStats> = {
+  attributes: {id: true},
+  cpu: true,
+  memory: {workingSetBytes: true},
+};
 
 /** Number of events below the pods. */
 export const TOP_EVENTS = 8;
@@ -86,7 +93,11 @@ export class TopSampler {
       try {
         const connection = this.#connections.get(endpoint) ?? (await connections.open(endpoint));
         this.#connections.set(endpoint, connection);
-        const result = await fetchContainerStats(connection.runtime, {}, {signal, thorough: true});
+        const result = await fetchContainerStats(
+          connection.runtime,
+          {},
+          {signal, thorough: true, each: USED_STATS},
+        );
         stats.push(...result.stats);
       } catch (error) {
         if (!(error instanceof CriError)) throw error;

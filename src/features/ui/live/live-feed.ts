@@ -1,7 +1,8 @@
 import {anySignal} from '../../../base/async/any-signal.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import type {Clock} from '../../../base/clock.js';
-import {changedPods, LiveStream} from './live-stream.js';
+import type {UiNode} from '../protocol.js';
+import {changeSince, LiveStream, type LiveTexts} from './live-stream.js';
 import type {UiSampler, UiSnapshot} from './ui-sampler.js';
 
 /** Share of a core that an open page may take. */
@@ -45,6 +46,8 @@ export class LiveFeed {
   readonly #options: LiveFeedOptions;
   readonly #streams = new Set<LiveStream>();
   #latest: UiSnapshot | undefined;
+  /** What the streams know. */
+  #sent: LiveTexts | undefined;
   #sampledAtMs = Number.NEGATIVE_INFINITY;
   #sampling: Promise<UiSnapshot> | undefined;
   /** Ends the samples; undefined while there are none. */
@@ -129,27 +132,28 @@ export class LiveFeed {
 
   /** Passes on the measurement of a node that has ended after the last sample. A sample that is being taken will have it. */
   #pushNodes(): void {
-    const latest = this.#latest;
-    if (latest === undefined || this.#sampling !== undefined) return;
-    const change = {
-      nowMs: latest.nowMs,
-      nodes: JSON.stringify(latest.nodes),
-      pods: new Map<string, string>(),
-    };
-    for (const stream of this.#streams) stream.push(change);
+    const [latest, sent] = [this.#latest, this.#sent];
+    if (latest === undefined || sent === undefined || this.#sampling !== undefined) return;
+    const texts = {...sent, nodeTexts: textsOf(latest.nodes)};
+    if (changeSince(sent, texts).nodes.size > 0) this.#push(texts);
   }
 
   #accept(snapshot: UiSnapshot): void {
-    const before = this.#latest;
-    if (before === snapshot) return;
+    if (this.#latest === snapshot) return;
     this.#latest = snapshot;
     this.#sampledAtMs = this.#options.clock.monotonic();
-    const {nowMs, nodes, podTexts} = snapshot;
-    const change = {
-      nowMs,
-      nodes: JSON.stringify(nodes),
-      pods: changedPods(before?.podTexts ?? new Map<string, string>(), podTexts),
-    };
+    const {nowMs, nodes, podTexts, usageTexts} = snapshot;
+    this.#push({nowMs, nodeTexts: textsOf(nodes), podTexts, usageTexts});
+  }
+
+  /** Passes on what differs from what the streams know. */
+  #push(texts: LiveTexts): void {
+    const change = changeSince(this.#sent, texts);
+    this.#sent = texts;
     for (const stream of this.#streams) stream.push(change);
   }
+}
+
+function textsOf(nodes: readonly UiNode[]): ReadonlyMap<string, string> {
+  return new Map(nodes.map((node) => [node.key, JSON.stringify(node)]));
 }

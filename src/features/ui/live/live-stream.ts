@@ -1,14 +1,19 @@
-/** What changed, with the texts of pods in JSON, by key; undefined for a pod that is gone. */
+import type {UiSnapshot} from './ui-sampler.js';
+
+/** What changed, as texts in JSON by key. */
 export interface LiveChange {
   readonly nowMs: number;
-  /** All nodes, in JSON. */
-  readonly nodes: string;
+  /** Nodes that differ. */
+  readonly nodes: ReadonlyMap<string, string>;
+  /** Pods that are new or differ; undefined for a pod that is gone. */
   readonly pods: ReadonlyMap<string, string | undefined>;
+  /** Usage of pods that differs. */
+  readonly usage: ReadonlyMap<string, string>;
 }
 
 /**
  * Changes on their way to a page. A page that reads slowly gets the changes since its last message in one: what waits for
- * it never has more than one text per pod.
+ * it never has more than one text per node, pod and usage.
  */
 export class LiveStream {
   #pending: LiveChange | undefined;
@@ -18,7 +23,14 @@ export class LiveStream {
   push(change: LiveChange): void {
     const before = this.#pending;
     this.#pending =
-      before === undefined ? change : {...change, pods: new Map([...before.pods, ...change.pods])};
+      before === undefined
+        ? change
+        : {
+            nowMs: change.nowMs,
+            nodes: new Map([...before.nodes, ...change.nodes]),
+            pods: new Map([...before.pods, ...change.pods]),
+            usage: new Map([...before.usage, ...change.usage]),
+          };
     this.#notify?.();
   }
 
@@ -50,22 +62,49 @@ export class LiveStream {
   }
 }
 
-/** Returns the line of a message to the page. */
-export function updateLine({nowMs, nodes, pods}: LiveChange): string {
-  const present = [...pods.values()].filter((text) => text !== undefined).join(',');
-  const removed = [...pods].flatMap(([key, text]) => (text === undefined ? [key] : []));
-  return `{"kind":"update","nowMs":${nowMs},"nodes":${nodes},"pods":[${present}],"removed":${JSON.stringify(removed)}}\n`;
+/** Returns the line of a message to the page. A message about nothing has only the time. */
+export function updateLine({nowMs, nodes, pods, usage}: LiveChange): string {
+  const present = [...pods.values()].filter((text) => text !== undefined);
+  const removed = [...pods].flatMap(([key, text]) => (text === undefined ? [JSON.stringify(key)] : []));
+  const gone = new Set([...pods].flatMap(([key, text]) => (text === undefined ? [key] : [])));
+  const used = [...usage].filter(([key]) => !gone.has(key));
+  const parts = [
+    ...(nodes.size === 0 ? [] : [`"nodes":[${[...nodes.values()].join(',')}]`]),
+    ...(present.length === 0 ? [] : [`"pods":[${present.join(',')}]`]),
+    ...(used.length === 0 ? [] : [`"usage":${usageText(used)}`]),
+    ...(removed.length === 0 ? [] : [`"removed":[${removed.join(',')}]`]),
+  ];
+  return `${[`{"kind":"update","nowMs":${nowMs}`, ...parts].join(',')}}\n`;
 }
 
-/** Returns what changed between two samples of all pods. */
-export function changedPods(
-  before: ReadonlyMap<string, string>,
+/** Returns an object in JSON of texts in JSON by key. */
+export function usageText(usage: Iterable<readonly [string, string]>): string {
+  return `{${Array.from(usage, ([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
+}
+
+/** Texts of all nodes, pods and usages at one point in time, by key. */
+export interface LiveTexts extends Pick<UiSnapshot, 'nowMs' | 'podTexts' | 'usageTexts'> {
+  readonly nodeTexts: ReadonlyMap<string, string>;
+}
+
+/** Returns what changed between two samples. Without one before, everything did. */
+export function changeSince(before: LiveTexts | undefined, after: LiveTexts): LiveChange {
+  const pods = new Map<string, string | undefined>(differing(before?.podTexts, after.podTexts));
+  const usage = differing(before?.usageTexts, after.usageTexts);
+  for (const key of pods.keys()) {
+    const text = after.usageTexts.get(key);
+    if (text !== undefined) usage.set(key, text);
+  }
+  for (const key of before?.podTexts.keys() ?? []) if (!after.podTexts.has(key)) pods.set(key, undefined);
+  return {nowMs: after.nowMs, nodes: differing(before?.nodeTexts, after.nodeTexts), pods, usage};
+}
+
+function differing(
+  before: ReadonlyMap<string, string> | undefined,
   after: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string | undefined> {
-  const changed = [...after].filter(([key, text]) => before.get(key) !== text);
-  const removed = [...before.keys()].filter((key) => !after.has(key));
-  return new Map<string, string | undefined>([
-    ...changed,
-    ...removed.map((key) => [key, undefined] as const),
-  ]);
+): Map<string, string> {
+  const changed = new Map<string, string>();
+  // Most texts are the same objects, which are compared at once.
+  for (const [key, text] of after) if (before?.get(key) !== text) changed.set(key, text);
+  return changed;
 }

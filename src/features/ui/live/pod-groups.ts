@@ -5,8 +5,8 @@ import type {ShownPod} from '../../pods/listed-pod.js';
 interface PodState extends Pick<ShownPod, 'pod'> {
   readonly manager: string;
   readonly isStale: boolean;
-  /** CPU and memory usage of its containers, and their exclusive CPUs. */
-  readonly usage: string;
+  /** Exclusive CPUs of its containers. */
+  readonly cpus: string;
 }
 
 interface KnownPod {
@@ -14,24 +14,21 @@ interface KnownPod {
   readonly group: TopGroup;
 }
 
-/** Computes the rows of the pods that have changed since the last sample; those of the others stay the same objects. */
+/**
+ * Computes the rows of the pods that have changed since the last sample, without their usage; those of the others stay the same
+ * objects.
+ */
 export class PodGroups {
   #known: ReadonlyMap<string, KnownPod> = new Map();
 
   /** Returns the rows of the samples of all nodes, as computeTopGroups does. */
-  compute(
-    samples: readonly ListedSample[],
-    lastCpu: (key: string) => number | undefined,
-  ): readonly TopGroup[] {
-    const known = new Map(samples.flatMap((sample) => this.#computeNode(sample, lastCpu)));
+  compute(samples: readonly ListedSample[]): readonly TopGroup[] {
+    const known = new Map(samples.flatMap((sample) => this.#computeNode(sample)));
     this.#known = known;
     return [...known.values()].map(({group}) => group);
   }
 
-  #computeNode(
-    sample: ListedSample,
-    lastCpu: (key: string) => number | undefined,
-  ): readonly (readonly [string, KnownPod])[] {
+  #computeNode(sample: ListedSample): readonly (readonly [string, KnownPod])[] {
     const pods = sample.shown.map((shown) => {
       const key = podKeyOf(sample.node, shown.listed.uid);
       const state = stateOf(sample, shown);
@@ -45,8 +42,8 @@ export class PodGroups {
     });
     const changed = pods.flatMap(({shown, before}) => (before === undefined ? [shown] : []));
     const groups = computeTopGroups(
-      [{...sample, shown: changed, pods: changed.map(({pod}) => pod)}],
-      lastCpu,
+      [{...sample, usage: new Map(), shown: changed, pods: changed.map(({pod}) => pod)}],
+      () => undefined,
     );
     const computed = new Map(groups.map((group) => [group.pod.podKey, group]));
     return pods.flatMap(({key, state, before}) => {
@@ -56,21 +53,11 @@ export class PodGroups {
   }
 }
 
-function stateOf(
-  {usage, exclusiveCpus, isStale}: ListedSample,
-  {listed: {manager}, pod}: ShownPod,
-): PodState {
-  const {initContainerStatuses = [], containerStatuses = []} = pod.status ?? {};
-  const used = [...initContainerStatuses, ...containerStatuses].map(({containerID = ''}) => {
-    const {cpuPercent, memoryBytes} = usage.get(containerID.replace(/^.*:\/\//, '')) ?? {};
-    // Smaller changes are not seen.
-    const cpu = typeof cpuPercent === 'number' ? cpuPercent.toFixed(2) : cpuPercent;
-    return `${cpu} ${memoryBytes}`;
-  });
+function stateOf({exclusiveCpus, isStale}: ListedSample, {listed: {manager}, pod}: ShownPod): PodState {
   const cpus = [...(exclusiveCpus.get(pod.metadata.uid ?? '') ?? [])].map((entry) => entry.join(' '));
-  return {pod, manager, isStale, usage: [...used, ...cpus].join('\n')};
+  return {pod, manager, isStale, cpus: cpus.join('\n')};
 }
 
 function isEqual(a: PodState, b: PodState): boolean {
-  return a.pod === b.pod && a.usage === b.usage && a.isStale === b.isStale && a.manager === b.manager;
+  return a.pod === b.pod && a.cpus === b.cpus && a.isStale === b.isStale && a.manager === b.manager;
 }

@@ -13,7 +13,7 @@ const BUSY: ReadonlySet<string> = new Set([
 ]);
 const DONE: ReadonlySet<string> = new Set(['Completed', 'Succeeded']);
 
-/** Returns a pod with its containers for the page. `why` says why it does not run. */
+/** Returns a pod with its containers for the page, without their usage. `why` says why it does not run. */
 export function uiPod(
   {pod, containers}: TopGroup,
   more: {node: string; image: (container: string) => string; why?: string | undefined},
@@ -48,7 +48,7 @@ function toneOf(state: string, isReady: boolean): UiRow['tone'] {
 }
 
 function uiRow(item: TopItem, tone: UiRow['tone']): UiRow {
-  const {key, name, state, ready, restarts, cpuPercent, memoryBytes, startedMs} = item;
+  const {key, name, state, ready, restarts, startedMs} = item;
   return {
     key,
     name: escapeToLine(name),
@@ -56,9 +56,6 @@ function uiRow(item: TopItem, tone: UiRow['tone']): UiRow {
     tone,
     ready,
     restarts,
-    // Smaller changes are not seen, but would be sent.
-    ...(cpuPercent !== undefined && {cpuPercent: Math.round(cpuPercent * 100) / 100}),
-    ...(memoryBytes !== undefined && {memoryBytes}),
     ...(startedMs !== undefined && {startedMs}),
   };
 }

@@ -17,7 +17,8 @@ import {shortCause} from '../../why/short-cause.js';
 import type {UiHistory, UiNode, UiPod} from '../protocol.js';
 import {NodeGauge} from './node-gauge.js';
 import {PodGroups} from './pod-groups.js';
-import {RowHistory} from './row-history.js';
+import {PodUsages} from './pod-usages.js';
+import {UsageRecorder} from './usage-recorder.js';
 import {isFine, podTone, uiPod} from './ui-rows.js';
 
 /** A pod, or one of its containers, to read or to change. */
@@ -36,8 +37,10 @@ export interface UiSnapshot {
   readonly nowMs: number;
   /** The nodes with their last measurements, which may be newer than the pods. */
   readonly nodes: readonly UiNode[];
-  /** Pods in JSON, by key. */
+  /** Pods in JSON, without their usage, by key. */
   readonly podTexts: ReadonlyMap<string, string>;
+  /** Usage of pods in JSON, by the same keys. */
+  readonly usageTexts: ReadonlyMap<string, string>;
   /** Pods and containers by key. */
   readonly targets: ReadonlyMap<string, UiTarget>;
   /** Services with connections to the nodes, by key; of nodes that answered once. */
@@ -51,8 +54,9 @@ export const nodeKey = (name: string): string => `node ${name}`;
 export class UiSampler {
   readonly #services: EnvironmentContext & SignalContext;
   readonly #nodes: TopNodes;
-  readonly #history = new RowHistory();
+  readonly #recorder = new UsageRecorder();
   readonly #groups = new PodGroups();
+  readonly #usages = new PodUsages();
   /** JSON of pods by their rows; of those that need no explanation, which depends on the time. */
   readonly #texts = new WeakMap<TopGroup, string>();
   readonly #hostname = hostname();
@@ -75,16 +79,17 @@ export class UiSampler {
 
   /** Recent usage of all rows. */
   get history(): Readonly<Record<string, UiHistory>> {
-    return this.#history.rows;
+    return this.#recorder.rows;
   }
 
   /** Takes a sample. A node that fails has its last pods and an error. Rejects with the reason of the run's signal. */
   async sample(): Promise<UiSnapshot> {
     this.#measureNodes();
     const {samples, failures, nowMs} = await this.#sampleNodes();
-    const groups = this.#groups.compute(samples, (key) => this.#history.lastCpu(key));
+    const groups = this.#groups.compute(samples);
+    const usages = this.#usages.compute(samples, groups);
     const describe = (): UiSnapshot['nodes'] => this.#describeNodes(samples, failures);
-    this.#record(groups, describe(), nowMs);
+    this.#recorder.record({groups, usages, nodes: describe(), nowMs});
     let targets: UiSnapshot['targets'] | undefined;
     const listTargets = (): UiSnapshot['targets'] => this.#targets(samples, groups);
     return {
@@ -93,6 +98,7 @@ export class UiSampler {
         return describe();
       },
       podTexts: this.#podTexts(samples, groups, nowMs),
+      usageTexts: new Map(Array.from(usages, ([key, {text}]) => [key, text])),
       // Most samples answer no request.
       get targets() {
         return (targets ??= listTargets());
@@ -153,28 +159,18 @@ export class UiSampler {
     return gauge;
   }
 
-  #record(groups: readonly TopGroup[], nodes: readonly UiNode[], nowMs: number): void {
-    const items = groups.flatMap(({pod, containers}) => [pod, ...containers]);
-    const stale = items.filter(({isStale}) => isStale).map(({key}) => key);
-    const failed = nodes.filter(({failure}) => failure !== undefined).map(({key}) => key);
-    this.#history.record([...nodes, ...items], new Set([...stale, ...failed]), nowMs);
-  }
-
   #podTexts(
     samples: readonly NodeSample[],
     groups: readonly TopGroup[],
     nowMs: number,
   ): ReadonlyMap<string, string> {
-    const shown = new Map(
-      samples.flatMap((sample) =>
-        sample.shown.map((each) => [podKeyOf(sample.node, each.listed.uid), each] as const),
-      ),
-    );
+    let shown: ReadonlyMap<string, ShownPod> | undefined;
     return new Map(
       groups.map((group): readonly [string, string] => {
         const {key, podKey, node} = group.pod;
         const known = this.#texts.get(group);
         if (known !== undefined) return [key, known];
+        shown ??= shownPods(samples);
         const row = podOf(group, shown.get(podKey), {node: this.#nameOf(node), nowMs});
         const text = JSON.stringify(row);
         if (isFine(row.tone)) this.#texts.set(group, text);
@@ -200,6 +196,13 @@ export class UiSampler {
       }),
     );
   }
+}
+
+/** Returns the pods of all nodes by their identity. */
+function shownPods(samples: readonly NodeSample[]): ReadonlyMap<string, ShownPod> {
+  return new Map(
+    samples.flatMap(({node, shown}) => shown.map((each) => [podKeyOf(node, each.listed.uid), each] as const)),
+  );
 }
 
 function podOf(

@@ -1,5 +1,5 @@
 import type {LiveFeed} from '../live/live-feed.js';
-import {updateLine} from '../live/live-stream.js';
+import {updateLine, usageText} from '../live/live-stream.js';
 import type {UiSampler, UiSnapshot} from '../live/ui-sampler.js';
 import type {UiRoute} from '../server/ui-request.js';
 
@@ -25,7 +25,7 @@ export function liveRoute(feed: LiveFeed, sampler: Pick<UiSampler, 'history'>): 
   };
 }
 
-function stateLine({nowMs, nodes, podTexts}: UiSnapshot, history: UiSampler['history']): string {
+function stateLine({nowMs, nodes, podTexts, usageTexts}: UiSnapshot, history: UiSampler['history']): string {
   const pods = [...podTexts.values()].join(',');
-  return `{"kind":"state","nowMs":${nowMs},"nodes":${JSON.stringify(nodes)},"pods":[${pods}],"history":${JSON.stringify(history)}}\n`;
+  return `{"kind":"state","nowMs":${nowMs},"nodes":${JSON.stringify(nodes)},"pods":[${pods}],"usage":${usageText(usageTexts)},"history":${JSON.stringify(history)}}\n`;
 }

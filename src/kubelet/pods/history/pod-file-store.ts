@@ -51,6 +51,21 @@ export class PodFileStore<T extends object> {
     return await this.#files.read(this.#path(uid), (text) => this.#parsed(text));
   }
 
+  /**
+   * Returns `read` for many pods, which looks at their files only if one in the directory has changed. Only for stores that nothing
+   * is added to.
+   */
+  async openReader(): Promise<(uid: PodUid) => Promise<PodFile<T> | undefined>> {
+    const known = await this.#files.readDirectory(
+      this.#directory,
+      async () => await Promise.resolve(new Map<PodUid, PodFile<T> | undefined>()),
+    );
+    return async (uid) => {
+      if (!known.has(uid)) known.set(uid, await this.read(uid));
+      return known.get(uid);
+    };
+  }
+
   /** Writes or replaces the pod's file; the root directory's parent must exist. */
   async write(uid: PodUid, value: T): Promise<void> {
     const path = this.#path(uid);

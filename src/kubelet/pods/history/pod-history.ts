@@ -105,6 +105,12 @@ export class PodHistories {
     return (await this.#statuses.read(uid))?.value;
   }
 
+  /** Returns `lastKnown` for many pods, which looks at their files only if the status of one has changed. */
+  async openLastKnown(): Promise<(uid: PodUid) => Promise<LastKnown | undefined>> {
+    const read = await this.#statuses.openReader();
+    return async (uid) => (await read(uid))?.value;
+  }
+
   /** Resolves with the histories of the pod's volumes. */
   async volumes(uid: PodUid): Promise<readonly VolumeHistory[]> {
     return (await this.#volumes.read(uid))?.value.volumes ?? [];

@@ -57,11 +57,12 @@ export async function observePods(
 ): Promise<readonly ObservedPod[]> {
   const histories = new PodHistories(node.node.rootDir, node.clock, files);
   const actuated = new ActuatedResourcesStore(node.node.rootDir, files);
+  const lastKnown = await histories.openLastKnown();
   const seen = new Map<PodUid, ObservedPod>();
   await forEachLimit(records, AT_ONCE, async (record) => {
     const {uid} = record;
     const last = before.get(uid);
-    const [stored, states] = [await histories.lastKnown(uid), statesOf(uid)];
+    const [stored, states] = [await lastKnown(uid), statesOf(uid)];
     const basis = states === undefined ? undefined : {stored, states};
     if (last?.record === record && isSameBasis(last.basis, basis)) {
       seen.set(uid, last);

@@ -127,6 +127,10 @@ export class PodStore {
 
   /** Resolves with all records, usable or broken. */
   async list(): Promise<PodRecords> {
+    return await this.#files.readDirectory(this.#directory, async () => await this.#list());
+  }
+
+  async #list(): Promise<PodRecords> {
     const records: PodRecord[] = [];
     const broken: BrokenRecord[] = [];
     for (const uid of await this.uids()) {

@@ -4,11 +4,12 @@ import type {UiSnapshot} from '../../../../src/features/ui/live/ui-sampler.js';
 import {until} from '../../../base/until.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
-function aSnapshot(nowMs: number, pods: Record<string, string> = {}): UiSnapshot {
+function aSnapshot(nowMs: number, pods: Record<string, string>, nodes: UiSnapshot['nodes']): UiSnapshot {
   return {
     nowMs,
-    nodes: [],
+    nodes,
     podTexts: new Map(Object.entries(pods)),
+    usageTexts: new Map(),
     targets: new Map(),
     nodeServices: new Map(),
   };
@@ -22,9 +23,10 @@ function started() {
     stop.abort();
   });
   let count = 0;
+  const nodes = [{key: 'node n', name: 'n', cpuPercent: 1}];
   const feed = new LiveFeed({
     sampler: {
-      sample: async () => await Promise.resolve(aSnapshot(count, {a: String(count++)})),
+      sample: async () => await Promise.resolve(aSnapshot(count, {a: String(count++)}, nodes)),
       watch: (onMeasured) => {
         measured = onMeasured;
       },
@@ -56,7 +58,9 @@ function started() {
     open,
     samples: () => count,
     stop,
-    measured: (): void => {
+    /** Ends a measurement of the node. */
+    measured: (cpuPercent: number): void => {
+      nodes[0] = {key: 'node n', name: 'n', cpuPercent};
       measured();
     },
   };
@@ -108,9 +112,13 @@ test('the measurement of a slow node is passed on when it ends, without a sample
   const {clock, open, samples, measured} = started();
   const stream = open();
   await until(() => stream.seen.length === 1 && clock.sleeping === 1);
-  measured();
+  measured(2);
   await until(() => stream.seen.length === 2);
   expect([stream.seen, samples()]).toEqual([['first 0', 'only nodes'], 1]);
+  measured(2);
+  clock.elapse(2000);
+  await until(() => stream.seen.length === 3);
+  expect(stream.seen).toEqual(['first 0', 'only nodes', '1']);
   await stream.close();
   await until(() => clock.sleeping === 0);
 });

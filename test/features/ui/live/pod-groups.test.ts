@@ -55,14 +55,12 @@ function aSample(
   };
 }
 
-const noCpu = () => undefined;
-
 test('only rows of pods that changed are computed again', () => {
   const rows = new PodGroups();
   const [a, b] = [aPod('a'), aPod('b')];
-  const [firstA, firstB] = rows.compute([aSample([a, b])], noCpu);
+  const [firstA, firstB] = rows.compute([aSample([a, b])]);
   const changed = aPod('b');
-  const [secondA, secondB, ...others] = rows.compute([aSample([a, changed])], noCpu);
+  const [secondA, secondB, ...others] = rows.compute([aSample([a, changed])]);
   expect(others).toEqual([]);
   expect(secondA).toBe(firstA);
   expect(secondB).not.toBe(firstB);
@@ -70,34 +68,31 @@ test('only rows of pods that changed are computed again', () => {
 });
 
 test.each<[string, Parameters<typeof aSample>[1], object]>([
-  ['CPU usage', {used: {a: {cpuPercent: 2, memoryBytes: 3n}}}, {cpuPercent: 2, memoryBytes: 3}],
-  ['memory usage', {used: {a: {cpuPercent: 1, memoryBytes: 4n}}}, {cpuPercent: 1, memoryBytes: 4}],
-  ['no new measurement', {used: {a: {cpuPercent: 'stale', memoryBytes: 3n}}}, {cpuPercent: 7}],
   ['exclusive CPUs', {cpus: [['a', new Map([['main', '2-3']])]]}, {exclusiveCpus: '2-3'}],
   ['a node that does not answer', {isStale: true}, {isStale: true}],
 ])('a row is computed again after %s', (_change, sample, expected) => {
   const rows = new PodGroups();
   const pod = aPod('a');
-  rows.compute([aSample([pod], {used: {a: {cpuPercent: 1, memoryBytes: 3n}}})], noCpu);
-  const [group] = rows.compute([aSample([pod], sample)], () => 7);
+  rows.compute([aSample([pod], {used: {a: {cpuPercent: 1, memoryBytes: 3n}}})]);
+  const [group] = rows.compute([aSample([pod], sample)]);
   expect(group?.containers[0]).toMatchObject(expected);
 });
 
-test('CPU usage that differs by less than the page shows changes nothing', () => {
+test('usage changes no row', () => {
   const rows = new PodGroups();
   const pod = aPod('a');
   const use = (cpuPercent: number) => aSample([pod], {used: {a: {cpuPercent, memoryBytes: 3n}}});
-  const [first] = rows.compute([use(5)], noCpu);
-  const [second] = rows.compute([use(5.0004)], noCpu);
+  const [first] = rows.compute([use(5)]);
+  const [second] = rows.compute([use(6)]);
   expect(second).toBe(first);
 });
 
 test('pods of nodes are kept apart, and pods that are gone are forgotten', () => {
   const rows = new PodGroups();
   const pod = aPod('a');
-  const groups = rows.compute([aSample([pod], {node: 'x'}), aSample([pod], {node: 'y'})], noCpu);
+  const groups = rows.compute([aSample([pod], {node: 'x'}), aSample([pod], {node: 'y'})]);
   expect(groups.map(({pod: {key}}) => key)).toEqual(['pod x a', 'pod y a']);
-  expect(rows.compute([], noCpu)).toEqual([]);
-  const [again] = rows.compute([aSample([pod], {node: 'x'})], noCpu);
+  expect(rows.compute([])).toEqual([]);
+  const [again] = rows.compute([aSample([pod], {node: 'x'})]);
   expect(again).not.toBe(groups[0]);
 });

@@ -1,42 +1,62 @@
 import {expect, test} from 'vitest';
 import {RowHistory} from '../../../../src/features/ui/live/row-history.js';
 
-const NONE: ReadonlySet<string> = new Set();
+const used = (cpuPercent: number | null, memoryBytes: number | null = null) => ({cpuPercent, memoryBytes});
 
 test('the last samples of a row are kept, with gaps where a value was unknown', () => {
   const history = new RowHistory();
-  history.record([{key: 'a', cpuPercent: 1, memoryBytes: 10}], NONE, 1000);
-  history.record([{key: 'a', memoryBytes: 11}, {key: 'b'}], NONE, 2000);
+  history.begin(1000);
+  history.set('a', used(1, 10));
+  history.begin(2000);
+  history.set('a', used(null, 11));
+  history.set('b', used(null));
   expect(history.rows).toEqual({
     a: {timesMs: [1000, 2000], cpuPercent: [1, null], memoryBytes: [10, 11]},
     b: {timesMs: [2000], cpuPercent: [null], memoryBytes: [null]},
   });
-  expect([history.lastCpu('a'), history.lastCpu('x')]).toEqual([undefined, undefined]);
 });
 
-test('rows that are gone are forgotten, and rows of a silent node are kept without a sample', () => {
+test('a row that is not set has its last usage in each sample', () => {
   const history = new RowHistory();
-  history.record(
-    [
-      {key: 'a', cpuPercent: 1},
-      {key: 'b', cpuPercent: 2},
-    ],
-    NONE,
-    1000,
-  );
-  history.record([{key: 'a', cpuPercent: 1}], new Set(['a']), 2000);
-  expect(history.rows).toEqual({a: {timesMs: [1000], cpuPercent: [1], memoryBytes: [null]}});
-  expect(history.lastCpu('a')).toBe(1);
+  for (const nowMs of [1000, 2000, 3000]) {
+    history.begin(nowMs);
+    if (nowMs !== 2000) history.set('a', used(nowMs));
+  }
+  expect(history.rows['a']).toMatchObject({timesMs: [1000, 2000, 3000], cpuPercent: [1000, 1000, 3000]});
+});
+
+test('a row that is not measured has no samples until it is again', () => {
+  const history = new RowHistory();
+  for (const nowMs of [1000, 2000, 3000, 4000]) {
+    history.begin(nowMs);
+    if (nowMs === 2000) history.set('a', undefined);
+    else if (nowMs !== 3000) history.set('a', used(1));
+  }
+  expect(history.rows['a']).toMatchObject({timesMs: [1000, 4000], cpuPercent: [1, 1]});
+});
+
+test('rows are forgotten', () => {
+  const history = new RowHistory();
+  history.begin(1000);
+  history.set('a', used(1));
+  history.delete('a');
+  expect(history.rows).toEqual({});
 });
 
 test.each([
   [1, 150],
   [500, 59],
   [10_000, 20],
-])('of %d rows, %d samples each are kept', (rows, kept) => {
+])('of %d rows, %d samples each are kept, whether they change or not', (rows, kept) => {
   const history = new RowHistory();
-  const all = Array.from({length: rows}, (_, index) => ({key: String(index), cpuPercent: 1}));
-  for (let count = 0; count < kept + 5; count += 1) history.record(all, NONE, count);
-  expect(history.rows['0']?.timesMs).toHaveLength(kept);
-  expect(history.rows['0']?.timesMs.at(-1)).toBe(kept + 4);
+  for (let count = 0; count < kept + 320; count += 1) {
+    history.begin(count);
+    for (let row = 0; row < rows && (count === 0 || row === 0); row += 1)
+      history.set(String(row), used(row === 0 ? count : 1));
+  }
+  const {timesMs = [], cpuPercent} = history.rows['0'] ?? {};
+  expect(timesMs).toHaveLength(kept);
+  expect(timesMs.at(-1)).toBe(kept + 319);
+  expect(cpuPercent).toEqual(timesMs);
+  expect(history.rows[String(rows - 1)]?.timesMs).toEqual(timesMs);
 });

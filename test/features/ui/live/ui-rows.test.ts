@@ -44,7 +44,7 @@ test.each([
   expect(uiPod({pod: {...ITEM, state, ready}, containers: []}, MORE).tone).toBe(tone);
 });
 
-test('absent values are left out, and numbers are rounded', () => {
+test('absent values and usage are left out', () => {
   const container: TopItem = {
     ...ITEM,
     ...{key: 'container uid main', kind: 'container', name: 'main', ready: 'no', containerId: '0a'},
@@ -64,7 +64,7 @@ test('absent values are left out, and numbers are rounded', () => {
           ready: 'no',
           restarts: 0,
         },
-        ...{cpuPercent: 12.35, memoryBytes: 5, startedMs: 7, image: 'busybox', id: '0a'},
+        ...{startedMs: 7, image: 'busybox', id: '0a'},
         ...{probes: 'started', exclusiveCpus: '2-3'},
       },
     ],

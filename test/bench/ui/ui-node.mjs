@@ -1,0 +1,113 @@
+// Pods of kcri on a fake runtime, and `kcri ui` of the bundle in a process of its own.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {compileFakes} from '../../../scripts/compile-fakes.mjs';
+
+const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
+/** Containers of a pod. */
+const CONTAINERS = 2;
+
+/** Starts pods and `kcri ui`, calls `use`, and removes everything. */
+export async function withUiNode({pods, changing, profile}, use) {
+  const directory = await mkdtemp(join(tmpdir(), 'kcri-bench-ui-'));
+  const runtime = await FakeRuntime.start({
+    intercept: ({method}, stage) => {
+      if (method === 'ListContainerStats' && stage === 'before') changeUsage(runtime.containers, changing);
+    },
+  });
+  const options = ['--root-dir', join(directory, 'root')];
+  const {NODE_EXTRA_CA_CERTS: _, ...rest} = process.env;
+  const env = {...rest, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
+  let kcri;
+  try {
+    await syncPods([...options, 'sync', '--pod-logs-dir', join(directory, 'logs'), '-'], env, pods);
+    const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+    kcri = spawn(process.execPath, [...profiling, KCRI, ...options, 'ui'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [output] = await once(kcri.stdout, 'data');
+    return await use(new UiNode(runtime, kcri, output.toString().trim()));
+  } finally {
+    if (kcri !== undefined) {
+      kcri.kill('SIGINT');
+      await once(kcri, 'exit');
+    }
+    await runtime.stop();
+    await rm(directory, {recursive: true});
+  }
+}
+
+class UiNode {
+  #runtime;
+  #pid;
+  link;
+
+  constructor(runtime, {pid}, link) {
+    this.#runtime = runtime;
+    this.#pid = pid;
+    this.link = link;
+  }
+
+  /** Returns the processor time that kcri has used, in ms. */
+  cpuMs = () => {
+    const fields = readFileSync(`/proc/${this.#pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    // In clock ticks of 10 ms.
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  };
+
+  memoryMib() {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#pid}/status`, 'utf8'))[1]) / 1024;
+  }
+
+  /** Returns the number of samples that were taken of the usage. */
+  samples() {
+    return this.#runtime.callsTo('ListContainerStats').length;
+  }
+
+  calls() {
+    return this.#runtime.calls.length;
+  }
+}
+
+async function syncPods(args, env, count) {
+  const sync = spawn(process.execPath, [KCRI, ...args], {env, stdio: ['pipe', 'ignore', 'pipe']});
+  let errors = '';
+  sync.stderr.on('data', (data) => (errors += data));
+  sync.stdin.end(Array.from({length: count}, (_, n) => manifest(n)).join('\n---\n'));
+  const [code] = await once(sync, 'exit');
+  if (code !== 0) throw new Error(`kcri sync fails: ${errors}`);
+}
+
+function manifest(n) {
+  const containers = Array.from({length: CONTAINERS}, (_, index) => ({
+    name: `c${index}`,
+    image: 'localhost:5000/busybox:1',
+    imagePullPolicy: 'IfNotPresent',
+    command: ['sleep', 'infinity'],
+  }));
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `service-${n}`,
+      namespace: ['default', 'shop', 'monitoring'][n % 3],
+      labels: {app: `app-${n % 7}`},
+    },
+    spec: {containers},
+  });
+}
+
+/** Lets a share of the containers have used more processor time than the others since the last sample. */
+function changeUsage(containers, share) {
+  for (const container of containers)
+    if (Math.random() < share) container.startedAt -= BigInt(Math.floor(Math.random() * 5e9));
+}
