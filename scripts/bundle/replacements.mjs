@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {commandPaths} from './commands.mjs';
 import {CRICTL_HELP} from './help.mjs';
+import {readerThreadModule} from './reader-thread.mjs';
 
 /**
  * Returns an esbuild plugin that replaces modules in the bundle: oclif's classes by the part that kcri uses, modules
@@ -18,6 +19,7 @@ export function replacements(root, helpTexts) {
     [join(root, 'src/cli/catalog/command-files.ts')]: () => commandTable(root),
     [join(root, 'src/cli/process/program-version.ts')]: () => versionSource(root),
     [join(root, 'src/features/ui/page-files.ts')]: () => pageFilesSource(root),
+    [join(root, 'src/features/record/reader/thread-source.ts')]: () => readerThreadModule(root),
     [join(program, 'help.ts')]: () => helpSource(helpTexts),
   };
   return {
@@ -47,8 +49,12 @@ export function replacements(root, helpTexts) {
       build.onLoad({filter: /\/cel-js\/lib\/functions\.js$/}, ({path}) => ({
         contents: readFileSync(path, 'utf8').replaceAll('\u00b5', '\\u00b5'),
       }));
-      build.onLoad({filter: /\/src\/(cli|program|features\/ui)\/([\w-]+\/)?[\w-]+\.ts$/}, ({path}) =>
-        path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: dirname(path)} : undefined,
+      build.onLoad(
+        {filter: /\/src\/(cli|program|features\/(ui|record))\/([\w-]+\/)?[\w-]+\.ts$/},
+        async ({path}) =>
+          path in sources
+            ? {contents: await sources[path](), loader: 'ts', resolveDir: dirname(path)}
+            : undefined,
       );
     },
   };

@@ -45,6 +45,11 @@ export function recorderLink(path: string): string {
   return `${path}.kcri-recorded`;
 }
 
+/** Returns the second name of a runtime's own socket while a recorder's is in its place. */
+export function swappedName(path: string): string {
+  return `${path}.kcri-runtime`;
+}
+
 /** Returns what the link leads to: the inode of the recorder's socket, which a later socket has not, and the runtime's path. */
 export function recorderTarget(inode: number, runtimePath: string): string {
   return `${inode}:${runtimePath}`;

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {unlessRoot} from '../base/errors.js';
-import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
+import {socketPath, swappedName, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
 /** A failed call, from which message and hint are derived. */
 interface Failure {
@@ -87,7 +87,9 @@ const notCri = ({endpoint}: Failure): string =>
 const UNAVAILABLE: Advice = [
   [
     /no such file or directory|not a directory/,
-    ({endpoint}) => `there is no socket at ${endpoint}; is the runtime running? ${otherEndpoint(endpoint)}`,
+    ({endpoint}) =>
+      swappedSocketHint(socketPath(endpoint)) ??
+      `there is no socket at ${endpoint}; is the runtime running? ${otherEndpoint(endpoint)}`,
   ],
   [
     /permission denied|operation not permitted/,
@@ -99,7 +101,9 @@ const UNAVAILABLE: Advice = [
   ],
   [
     /connection refused/,
-    ({endpoint}) => `nothing listens on ${endpoint}; start the runtime that owns the socket`,
+    ({endpoint}) =>
+      swappedSocketHint(socketPath(endpoint)) ??
+      `nothing listens on ${endpoint}; start the runtime that owns the socket`,
   ],
   [/protocol error|server preface|no gRPC server/i, notCri],
   [
@@ -125,6 +129,14 @@ const REMOTE: Advice = [
     'allow it in the sshd_config of the node: AllowStreamLocalForwarding yes, and no DisableForwarding',
   ],
 ];
+
+/** Returns a hint at the runtime's own socket, which a killed recorder has left under another name; undefined without one. */
+export function swappedSocketHint(path: string): string | undefined {
+  const own = swappedName(path);
+  return existsSync(own)
+    ? `a killed "kcri record --swap" has left the runtime's own socket at ${own}; put it back with "mv ${own} ${path}"`
+    : undefined;
+}
 
 /** Suggests another endpoint: the first well-known socket that exists. */
 function otherEndpoint(endpoint: string): string {

@@ -4,6 +4,7 @@ import {dirname} from 'node:path';
 import {SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {isRecorderTarget} from '../../cri/endpoint.js';
+import {swappedSocketHint} from '../../cri/error-messages.js';
 
 /**
  * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no
@@ -47,6 +48,8 @@ export async function connectionError(path: string): Promise<Error | undefined> 
 
 /** Rejects with SystemError if no runtime accepts connections at `path`. */
 export async function checkRuntimeSocket(path: string): Promise<void> {
-  const error = await connectionError(path);
-  if (error !== undefined) throw fileError('connecting to the runtime', path, error);
+  const cause = await connectionError(path);
+  if (cause === undefined) return;
+  const {message, hint} = fileError('connecting to the runtime', path, cause);
+  throw new SystemError(message, {cause, hint: swappedSocketHint(path) ?? hint});
 }

@@ -4,18 +4,15 @@ import type {SystemError} from '../../base/errors.js';
 import {maskSecretLine} from '../../cli/redaction/mask-secrets.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {JsonObject} from '../../format/json.js';
-import {CallRecorder} from '../../recording/lines/call-recorder.js';
-import {CallSummary} from '../../recording/lines/call-summary.js';
 import {recordingHeader} from '../../recording/lines/recording-header.js';
 import {ByteBudget} from '../../recording/tap/byte-budget.js';
 import {SessionRecorder} from '../../recording/sessions/session-recorder.js';
-import type {CallSink, TappedCall} from '../../recording/tap/connection-tap.js';
-import {IdleQueue} from '../../recording/tap/idle-queue.js';
-import type {CollectorLimits} from '../../recording/tap/message-collector.js';
+import type {TappedCall} from '../../recording/tap/connection-tap.js';
 import {LineFile} from './line-file.js';
 import {LineStream} from './line-stream.js';
 import {preciseTime} from './precise-time.js';
-import {createMessageMask, type MaskOptions} from './mask-messages.js';
+import type {MaskOptions} from './mask-messages.js';
+import type {CallReader} from './reader/call-reader.js';
 
 /** Options of what is recorded, and where. */
 export interface RecordOutputOptions {
@@ -35,14 +32,11 @@ export interface RecordOutputOptions {
 
 /** Files or stream that calls are recorded to, and their counts. */
 export interface RecordOutput {
-  readonly sink: CallSink;
-  readonly limits: CollectorLimits;
-  readonly summary: CallSummary;
-  /** Reads what was relayed, and makes lines of it. */
-  readonly queue: IdleQueue;
+  /** Reads the calls. */
+  readonly reader: CallReader;
   /** Recorder of sessions; undefined if they are not recorded. */
   readonly sessions: SessionRecorder | undefined;
-  /** Returns the number of a call that has not ended; undefined without lines. */
+  /** Returns the number of a call that has not ended; undefined without sessions. */
   readonly numberOf: (call: TappedCall) => number | undefined;
   /** Writes everything. Rejects with SystemError. */
   close(): Promise<void>;
@@ -66,52 +60,73 @@ export async function openOutput(
   options: RecordOutputOptions,
   endpoint: string,
 ): Promise<RecordOutput> {
-  const {context, report} = services;
-  const summary = new CallSummary();
-  const clock = {now: preciseTime(context.clock), monotonic: () => performance.now()};
+  const {report} = services;
   const lines = await openLines(services, options, endpoint);
-  const maxMessageBytes = lines === undefined ? 0 : options.maxMessageBytes;
-  const limits = {maxMessageBytes, budget: new ByteBudget(BUDGET_BYTES)};
-  const queue = new IdleQueue(clock);
-  const shared = {limits, summary, queue};
-  if (lines === undefined)
-    return {
-      ...shared,
-      sink: summary,
-      sessions: undefined,
-      numberOf: () => undefined,
-      close: async () => {
-        queue.finish();
-      },
-      discard: async () => undefined,
-    };
-  const recorder = new CallRecorder({
-    ...{limits, mask: createMessageMask(options.mask), queue},
-    write: (line) => {
-      lines.write(line);
-    },
-  });
-  const write = (line: JsonObject): void => {
-    lines.write(Buffer.from(JSON.stringify(line)));
-  };
+  const {reader, sessions, numberOf} = await openReader(services, options, lines);
   return {
-    ...shared,
-    sink: both(summary, recorder),
-    sessions: options.streams
-      ? new SessionRecorder({...sessionOptions(options.mask), write, clock, limits})
-      : undefined,
-    numberOf: (call) => recorder.numberOf(call),
+    ...{reader, sessions, numberOf},
     close: async () => {
-      recorder.finish();
-      await lines.close();
-      if (lines.lostLines > 0)
+      try {
+        await reader.end();
+      } finally {
+        await lines?.close();
+      }
+      if (lines !== undefined && lines.lostLines > 0)
         report.warn(`${counted(lines.lostLines, 'line')} could not be written in time and are missing`);
     },
     discard: async () => {
-      recorder.finish();
-      await lines.discard();
+      await reader.end().catch(() => undefined); // the error that ends the recording is reported
+      await lines?.discard();
     },
   };
+}
+
+type OpenedReader = Pick<RecordOutput, 'reader' | 'sessions' | 'numberOf'>;
+
+/** Opens the reader: in a thread of its own, unless it replaces the URLs of sessions in what is relayed. */
+async function openReader(
+  {context, report}: Pick<CommandServices, 'context' | 'report'>,
+  {mask, maxMessageBytes, streams}: RecordOutputOptions,
+  lines: Lines | undefined,
+): Promise<OpenedReader> {
+  const clock = {now: preciseTime(context.clock), monotonic: () => performance.now()};
+  const write = (line: Buffer): void => {
+    lines?.write(line);
+  };
+  const makesLines = lines !== undefined;
+  const source = streams ? undefined : (await import('./reader/thread-source.js')).readerThreadSource();
+  if (source !== undefined) {
+    const {ThreadReader} = await import('./reader/thread-reader.js');
+    const reader = new ThreadReader({
+      ...{source, clock, makesLines, maxMessageBytes, mask, write, budgetBytes: BUDGET_BYTES},
+      onUnreadable: (message) => {
+        report.warn(unreadableText(message));
+      },
+      onFailure: ({message}) => {
+        report.warn(`${message}; calls are passed on, but not recorded any more`);
+      },
+    });
+    return {reader, sessions: undefined, numberOf: () => undefined};
+  }
+  const {OwnThreadReader} = await import('./reader/own-thread-reader.js');
+  const limits = {maxMessageBytes: makesLines ? maxMessageBytes : 0, budget: new ByteBudget(BUDGET_BYTES)};
+  const reader = new OwnThreadReader({clock, limits, mask, write: makesLines ? write : undefined});
+  const writeSession = (line: JsonObject): void => {
+    write(Buffer.from(JSON.stringify(line)));
+  };
+  return {
+    reader,
+    sessions:
+      streams && makesLines
+        ? new SessionRecorder({...sessionOptions(mask), write: writeSession, clock, limits})
+        : undefined,
+    numberOf: (call) => reader.numberOf(call),
+  };
+}
+
+/** Returns the text of a warning about a connection that cannot be read. */
+export function unreadableText(reason: string): string {
+  return `a connection is passed on, but not recorded: ${reason}`;
 }
 
 function sessionOptions({keepInput, keepOutput}: MaskOptions) {
@@ -136,21 +151,4 @@ async function openLines(
     ...{path: file, maxBytes: maxFileBytes, maxFiles},
     ...{header, formatLost, onFailure},
   });
-}
-
-function both(first: CallSink, second: CallSink): CallSink {
-  return {
-    onStart: (call) => {
-      first.onStart(call);
-      second.onStart(call);
-    },
-    onMessage: (call, from, message) => {
-      first.onMessage(call, from, message);
-      second.onMessage(call, from, message);
-    },
-    onEnd: (call, end) => {
-      first.onEnd(call, end);
-      second.onEnd(call, end);
-    },
-  };
 }

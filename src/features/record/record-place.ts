@@ -100,7 +100,8 @@ export async function swapPlace(
       await swapped[Symbol.asyncDispose]();
       relay.drain();
       const endsAt = clock.monotonic() + DRAIN_MS;
-      while (relay.hasOpenUnaryCalls && clock.monotonic() < endsAt) await clock.sleep(DRAIN_PAUSE_MS);
+      while ((await relay.hasOpenUnaryCalls()) && clock.monotonic() < endsAt)
+        await clock.sleep(DRAIN_PAUSE_MS);
     },
     [Symbol.asyncDispose]: () => swapped[Symbol.asyncDispose](),
   };

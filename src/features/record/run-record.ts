@@ -9,10 +9,10 @@ import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
 import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
-import {ConnectionTap, type TapOptions} from '../../recording/tap/connection-tap.js';
+import type {TapOptions} from '../../recording/tap/connection-tap.js';
 import {methodOf} from '../../recording/tap/method-table.js';
 import {Relay} from '../../recording/tap/relay.js';
-import {openOutput, type RecordOutput, type RecordOutputOptions} from './record-output.js';
+import {openOutput, unreadableText, type RecordOutput, type RecordOutputOptions} from './record-output.js';
 import {ownPlace, swapPlace, type RecordPlace} from './record-place.js';
 import {runWithEndpoint} from './run-program.js';
 import {formatSummary, summaryJson} from './summary-table.js';
@@ -56,9 +56,10 @@ export async function runRecord(services: CommandServices, options: RecordOption
   await output.close();
   await reportEnd(services, output, options);
   if (options.file === undefined) return;
-  const {sessions, summary} = output;
+  const {sessions, reader} = output;
   const also = sessions === undefined ? '' : ` and ${counted(sessions.sessions, 'session')}`;
-  report.info(`kcri: recorded ${counted(summary.calls, 'call')}${also} to "${options.file}"`);
+  const calls = (await reader.summarize()).reduce((sum, method) => sum + method.calls, 0);
+  report.info(`kcri: recorded ${counted(calls, 'call')}${also} to "${options.file}"`);
 }
 
 async function recordAt(
@@ -109,13 +110,13 @@ async function openRelay(
   {listenPath, targetPath}: RecordPlace,
   parts: RelayParts,
 ): Promise<Relay> {
-  const {sink, limits, queue} = parts.output;
+  const {reader} = parts.output;
   const urlOf = urlReplacements(parts);
   return await Relay.listen(listenPath, {
     target: targetPath,
     clock: context.clock,
-    queue,
-    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock: queue.clock, urlOf}),
+    queue: reader.queue,
+    tap: (connection) => reader.open(connection, urlOf),
     onUnreachable: (error) => {
       report.warn(
         `cannot connect to the runtime: ${systemErrorMessage(error)}; connections of clients are closed`,
@@ -125,7 +126,7 @@ async function openRelay(
       report.info('kcri: connected to the runtime again');
     },
     onUnreadable: (error) => {
-      report.warn(`a connection is passed on, but not recorded: ${messageOf(error)}`);
+      report.warn(unreadableText(messageOf(error)));
     },
   });
 }
@@ -184,7 +185,7 @@ function writesLines({file, isSummary}: RecordOptions): boolean {
 async function showUntil(
   signal: AbortSignal,
   {context, out, report}: CommandServices,
-  {place, output: {summary, queue}, options}: Recording,
+  {place, output: {reader}, options}: Recording,
 ): Promise<void> {
   report.info(`kcri: recording calls to ${place.endpoint}; Ctrl-C ends it`);
   if (!isLive(options, out)) {
@@ -194,16 +195,15 @@ async function showUntil(
   const screen = new TerminalScreen(out.stdout, context);
   const warnings: string[] = [];
   report.redirectWarnings((text) => warnings.push(text));
+  const sample = async () => formatSummary(await reader.summarize(), options);
   try {
-    const sample = () => Promise.resolve(formatSummary(summary.methods(), options));
     for await (const text of repeatSample(sample, {clock: context.clock, pauseMs: LIVE_MS, signal}))
       screen.show({text, warnings: warnings.slice(-MAX_WARNINGS)});
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     report.redirectWarnings(undefined);
-    queue.finish();
-    screen.show({text: formatSummary(summary.methods(), options), warnings: warnings.slice(-MAX_WARNINGS)});
+    screen.show({text: await sample(), warnings: warnings.slice(-MAX_WARNINGS)});
     screen.end();
   }
 }
@@ -218,12 +218,12 @@ function isLive({isSummary, form, program}: RecordOptions, {stdout}: CommandServ
 /** Prints the summary, unless it is on the terminal already. */
 async function reportEnd(
   {out}: CommandServices,
-  {summary}: RecordOutput,
+  {reader}: RecordOutput,
   options: RecordOptions,
 ): Promise<void> {
   const {form, isSummary} = options;
   if (!isSummary || isLive(options, out)) return;
-  const methods = summary.methods();
+  const methods = await reader.summarize();
   if (form.kind === 'table') out.printText(formatSummary(methods, options));
   else out.printData(await formatSorted(form, summaryJson(methods)));
 }

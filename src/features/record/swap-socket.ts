@@ -5,6 +5,7 @@ import type {Clock} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
+import {swappedName} from '../../cri/endpoint.js';
 import {checkRuntimeSocket, connectionError} from './listen-path.js';
 
 /** Pause between two looks at the runtime's path, in ms. */
@@ -24,7 +25,7 @@ export interface SwapPaths {
 function swapPaths(path: string): SwapPaths {
   return {
     path,
-    runtime: `${path}.kcri-runtime`,
+    runtime: swappedName(path),
     recorder: `${path}.kcri-record`,
     lock: `${path}.kcri-lock`,
   };

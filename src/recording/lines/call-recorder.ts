@@ -11,7 +11,7 @@ export interface CallRecorderOptions {
   readonly mask: MessageMask;
   readonly limits: CollectorLimits;
   /** Does the work of making lines. Its clock has the times of the messages of streams. */
-  readonly queue: IdleQueue;
+  readonly queue: Pick<IdleQueue, 'push' | 'finish' | 'clock'>;
 }
 
 interface Recorded {

@@ -6,7 +6,8 @@ import {decodeStatusMessage, statusFromHttp, statusFromReset} from '../../cri/un
 import {AnswerUrl, type UrlReplacement} from './answer-url.js';
 import {DirectionTap} from './direction-tap.js';
 import {MessageCollector, type CollectorLimits, type TappedMessage} from './message-collector.js';
-import {isSessionMethod} from './method-table.js';
+import {isSessionMethod, methodOf} from './method-table.js';
+import type {RelayTap} from './relay-tap.js';
 
 /** Side of a connection. */
 export type Side = 'client' | 'server';
@@ -80,7 +81,7 @@ const LATE = 0.9;
  * Reads along on one HTTP/2 connection, and passes its gRPC calls to a sink. Changes nothing on the connection but the URLs of
  * sessions, if they are to be replaced.
  */
-export class ConnectionTap {
+export class ConnectionTap implements RelayTap {
   readonly #connection: number;
   readonly #options: TapOptions;
   readonly #calls = new Map<number, OpenCall>();
@@ -129,27 +130,22 @@ export class ConnectionTap {
     };
   }
 
-  /** Reads what one side has sent. Throws ProtocolError if it is not HTTP/2; nothing may be read afterwards. */
   read(from: Side, chunk: Buffer): void {
     this.#directions[from].read(chunk);
   }
 
-  /** True if URLs of sessions are to be replaced: whatever the client sends must be read before the runtime answers. */
   get replacesUrls(): boolean {
     return this.#options.urlOf !== undefined;
   }
 
-  /** True if what the runtime sends next may contain a URL to replace: it must be read before it is passed on. */
   get awaitsUrl(): boolean {
     return this.#urls().some(({isDone}) => !isDone);
   }
 
-  /** True if a part of a URL was read: what was read since its start must be held back. */
   get hasIncompleteUrl(): boolean {
     return this.#urls().some(({isIncomplete}) => isIncomplete);
   }
 
-  /** Leaves the URLs that were partly read as they are, for a reason unless the response will not be complete. */
   abandonUrls(reason?: string): void {
     for (const url of this.#urls()) if (url.isIncomplete) url.abandon(reason);
   }
@@ -159,17 +155,14 @@ export class ConnectionTap {
     return [...this.#calls.values()].flatMap(({url}) => url ?? []);
   }
 
-  /** Calls that have not ended. */
-  get openCalls(): readonly TappedCall[] {
-    return [...this.#calls.values()].map(({call}) => call);
+  async hasOpenUnaryCalls(): Promise<boolean> {
+    return [...this.#calls.values()].some(({call: {path}}) => methodOf(path).info?.stream !== true);
   }
 
-  /** True if a frame to the client may be inserted now. */
   get isBetweenFrames(): boolean {
     return this.#directions.server.isBetweenFrames;
   }
 
-  /** Ends all calls because the connection is closed. */
   close(): void {
     for (const id of [...this.#calls.keys()])
       this.#end(id, {code: 'UNAVAILABLE', message: 'the connection was closed', by: 'connection'});

@@ -1,5 +1,6 @@
 import {startTimer} from '../../base/async/timer.js';
 import type {TapClock} from './connection-tap.js';
+import type {ReadQueue} from './relay-tap.js';
 
 /** Time without an event after which nothing is being relayed, in ms. */
 const QUIET_MS = 2;
@@ -23,7 +24,7 @@ interface Work {
  * Does work in its order while nothing else happens, in slices of the event loop's turns. Work that has waited for a second is
  * done with all that waits behind it, so that it disturbs few calls of a steady load.
  */
-export class IdleQueue {
+export class IdleQueue implements ReadQueue {
   readonly #clock: TapClock;
   #work: Work[] = [];
   /** Index of the next piece: shifting a long array would cost time in each turn. */
@@ -45,12 +46,10 @@ export class IdleQueue {
     monotonic: () => this.#running?.sinceMs ?? this.#clock.monotonic(),
   };
 
-  /** Reports that something happens, which work should not delay. */
   touch(): void {
     this.#eventAtMs = this.#clock.monotonic();
   }
 
-  /** Adds work that holds memory of `bytes`. It must not throw. */
   push(run: () => void, bytes: number): void {
     this.#work.push({run, bytes, nowMs: this.#clock.now(), sinceMs: this.#clock.monotonic()});
     this.#waitingBytes += bytes;
@@ -92,7 +91,11 @@ export class IdleQueue {
     return true;
   }
 
-  /** Does all work that waits. */
+  /** Never waits: if there is too much, `push` has done it. */
+  awaitRoom(): boolean {
+    return false;
+  }
+
   finish(): void {
     while (this.#runNext());
   }

@@ -5,20 +5,19 @@ import {startTimer} from '../../base/async/timer.js';
 import type {Clock} from '../../base/clock.js';
 import {withFileErrors} from '../../base/fs/files.js';
 import {goAway} from '../../cri/http2/frames.js';
-import type {IdleQueue} from './idle-queue.js';
-import {methodOf} from './method-table.js';
-import type {ConnectionTap, Side} from './connection-tap.js';
+import type {Side} from './connection-tap.js';
 import {passBytes} from './pass-bytes.js';
+import type {ReadQueue, RelayTap} from './relay-tap.js';
 
 /** Options of a relay. */
 export interface RelayOptions {
   /** Path of the runtime's socket. */
   readonly target: string;
   /** Returns the tap of a new connection. */
-  readonly tap: (connection: number) => ConnectionTap;
+  readonly tap: (connection: number) => RelayTap;
   readonly clock: Clock;
-  /** Reads along later, when nothing is being relayed. */
-  readonly queue: IdleQueue;
+  /** Decides when what was relayed is read. */
+  readonly queue: ReadQueue;
   /** Called when the runtime does not accept a connection; the client's is then closed. */
   readonly onUnreachable: (error: Error) => void;
   /** Called when the runtime accepts connections again. */
@@ -48,10 +47,10 @@ type ConnectionOptions = Pick<RelayOptions, 'clock' | 'queue' | 'onUnreadable' |
 class RelayedConnection {
   readonly #sockets: Readonly<Record<Side, Socket>>;
   readonly #clock: Clock;
-  readonly #queue: IdleQueue;
+  readonly #queue: ReadQueue;
   readonly #onUnreadable: RelayOptions['onUnreadable'];
   readonly #limits: HeldLimits;
-  #tap: ConnectionTap | undefined;
+  #tap: RelayTap | undefined;
   #announcesEnd = false;
   /** What the runtime has sent since the start of a URL that is to be replaced. */
   #held: Buffer[] = [];
@@ -60,7 +59,7 @@ class RelayedConnection {
 
   constructor(
     sockets: Readonly<Record<Side, Socket>>,
-    tap: ConnectionTap,
+    tap: RelayTap,
     {clock, queue, onUnreadable, held = DEFAULT_HELD}: ConnectionOptions,
   ) {
     this.#sockets = sockets;
@@ -103,12 +102,16 @@ class RelayedConnection {
 
   /** The peer gets the bytes before they are looked at. */
   #write(from: Side, chunk: Buffer): boolean {
-    const isTaken = this.#sockets[from === 'client' ? 'server' : 'client'].write(chunk);
+    const target = this.#sockets[from === 'client' ? 'server' : 'client'];
+    const isTaken = target.write(chunk);
     this.#queue.touch();
     this.#look(() => {
       this.#read(from, chunk);
     }, CHUNK_OVERHEAD + chunk.length);
-    return isTaken;
+    const isFull = this.#queue.awaitRoom(() => {
+      if (!target.writableNeedDrain) this.#sockets[from].resume();
+    });
+    return isTaken && !isFull;
   }
 
   /** Reads along later, unless what is passed on next depends on it. */
@@ -166,9 +169,8 @@ class RelayedConnection {
     if (!this.#announcesEnd && this.#tap !== undefined) this.#sockets.client.write(goAway(0, 2 ** 31 - 1));
   }
 
-  /** True if a call has not ended, other than a stream, which may never end. */
-  get hasOpenUnaryCalls(): boolean {
-    return this.#tap?.openCalls.some(({path}) => methodOf(path).info?.stream !== true) === true;
+  async hasOpenUnaryCalls(): Promise<boolean> {
+    return (await this.#tap?.hasOpenUnaryCalls()) === true;
   }
 
   destroy(): void {
@@ -207,10 +209,11 @@ export class Relay {
     return relay;
   }
 
-  /** True if a call has not ended, other than a stream, which may never end. */
-  get hasOpenUnaryCalls(): boolean {
+  /** Reports whether a call has not ended, other than a stream, which may never end. */
+  async hasOpenUnaryCalls(): Promise<boolean> {
     this.#options.queue.finish();
-    return [...this.#connections].some((connection) => connection.hasOpenUnaryCalls);
+    for (const connection of [...this.#connections]) if (await connection.hasOpenUnaryCalls()) return true;
+    return false;
   }
 
   #accept(client: Socket): void {

@@ -163,13 +163,32 @@ describe('record --swap', () => {
     process.kill(guard, 'SIGKILL');
     recorder.kill('SIGKILL');
     await once(recorder, 'exit');
-    await expect(callVersion(runtime)).rejects.toThrow();
+    for (const command of [
+      ['ps'],
+      ['images'],
+      ['logs', 'main'],
+      ['record', `--listen=${runtime.socketPath}.other`],
+      ['replay', await anyRecording()],
+    ])
+      expect((await runKcri(command, {endpoint: runtime.endpoint})).stderr).toContain(
+        `put it back with "mv ${runtime.socketPath}.kcri-runtime ${runtime.socketPath}"`,
+      );
     const {end, stderr} = await startRecorder(runtime, ['--swap']);
     expect(stderr()).toContain('which a recorder that was killed had replaced');
     expect((await end()).exitCode).toBe(0);
     expect(await inodeOf(runtime.socketPath)).toBe(own);
   });
 });
+
+/** Returns a recording of a call. */
+async function anyRecording(): Promise<string> {
+  await using runtime = await FakeRuntime.start();
+  const file = join(await temporaryDirectory(), 'calls.jsonl');
+  const {connection, end} = await startRecorder(runtime, [`--file=${file}`]);
+  await connection.runtime.version();
+  await end();
+  return file;
+}
 
 /** Returns the PID of the guard of a swapped socket. */
 async function guardOf(path: string): Promise<number> {

@@ -34,10 +34,13 @@ export async function printReplay(
   else out.printData(await formatSorted(form, replayJson(result)));
   const {name, version} = result.runtime;
   report.info(
-    `kcri: note: replayed ${counted(result.replayed, 'call')} of "${result.file}" on ${name} ${version}: ` +
-      `${result.differences.length === 0 ? 'all' : result.differences.length} answered ` +
-      (result.differences.length === 0 ? 'as recorded' : 'differently'),
+    `kcri: note: replayed ${counted(result.replayed, 'call')} of "${result.file}" on ${name} ${version}: ${answersText(result)}`,
   );
+}
+
+function answersText({replayed, differences}: ReplayReport): string {
+  if (replayed === 0) return 'no answer was compared';
+  return differences.length === 0 ? 'all answered as recorded' : `${differences.length} answered differently`;
 }
 
 /** Returns warnings about what was not replayed, one for each reason. Pure. */

@@ -6,6 +6,7 @@ import {isRead} from '../../../recording/canonical/canonical-calls.js';
 import type {RunDifference} from '../../../recording/canonical/compare-runs.js';
 import {stringAt} from '../../../base/string-at.js';
 import type {AnswerComparison} from '../../../recording/replay/compare-answers.js';
+import {ReadDeadlines} from '../../../recording/replay/read-deadlines.js';
 import {
   createdIds,
   referencesOf,
@@ -40,12 +41,12 @@ export interface CallDifference extends RunDifference {
   readonly call: number;
 }
 
-/** Time for a read to answer as recorded, beyond the time by which the replay is ahead of the recording, in ms. */
-const SETTLE_MS = 5000;
 /** Pause between two attempts of a read, in ms. */
 const SETTLE_PAUSE_MS = 100;
 /** Calls that make something which has to be removed: an interruption waits for them. */
 const MAKERS: ReadonlySet<string> = new Set(['RunPodSandbox', 'CreateContainer']);
+/** Calls that start something. */
+const STARTS: ReadonlySet<string> = new Set([...MAKERS, 'StartContainer']);
 
 /** Makes recorded calls on another runtime, in the recorded order and concurrency. */
 export class Replayer {
@@ -54,6 +55,7 @@ export class Replayer {
   readonly #makers: ReadonlyMap<string, RecordedCall>;
   /** Differences of reads that did not go away; they are not waited for again. */
   readonly #settled = new Set<string>();
+  readonly #deadlines = new ReadDeadlines();
   #startedAt = 0;
   readonly differences: CallDifference[] = [];
   readonly skipped: SkippedCall[] = [];
@@ -147,12 +149,14 @@ export class Replayer {
   async #make(call: RecordedCall, atMs: number): Promise<void> {
     const {clock} = this.#options;
     const {rpc} = call.method;
-    const endsAt = clock.monotonic() + Math.max(0, atMs - this.#elapsedMs) + SETTLE_MS;
+    const startMs = this.#elapsedMs;
+    const endsAtMs = this.#deadlines.deadline(atMs, startMs);
     for (;;) {
       const difference = await this.#attempt(call);
+      if (!isRead(rpc)) this.#measure(call, atMs, startMs);
       if (difference === undefined) return;
       const key = JSON.stringify([rpc, difference.object, difference.fields.map(({path, b}) => [path, b])]);
-      if (isRead(rpc) && !this.#settled.has(key) && clock.monotonic() < endsAt) {
+      if (isRead(rpc) && !this.#settled.has(key) && this.#elapsedMs < endsAtMs) {
         await clock.sleep(SETTLE_PAUSE_MS, this.#options.signal);
         continue;
       }
@@ -160,6 +164,12 @@ export class Replayer {
       this.differences.push({...difference, call: call.number});
       return;
     }
+  }
+
+  /** Lets later reads have the time that a call which changes something has taken. */
+  #measure({startMs, endMs, method: {rpc}}: RecordedCall, atMs: number, replayedAtMs: number): void {
+    const recorded = {startMs: atMs, endMs: atMs + endMs - startMs};
+    this.#deadlines.add(recorded, {startMs: replayedAtMs, endMs: this.#elapsedMs}, STARTS.has(rpc));
   }
 
   async #attempt(call: RecordedCall): Promise<RunDifference | undefined> {

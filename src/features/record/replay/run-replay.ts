@@ -18,7 +18,7 @@ import {createMessageMask} from '../mask-messages.js';
 import {cleanUp, type ReplayRemains} from './clean-up.js';
 import {ReplayImages} from './replay-images.js';
 import {makeLogDirectories, makeReplayDirectory, makeReplayPaths} from './replay-place.js';
-import {printReplay} from './replay-report.js';
+import {printReplay, replayWarnings} from './replay-report.js';
 import {Replayer, type ReplayPace} from './replayer.js';
 
 /** Options of `replay`. */
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
 }
 
-/** Result of a replay: the recorded answers, other answers, or calls left out that change something. */
+/** Result of a replay: the recorded answers, other answers, or left out all calls or one that changes something. */
 export type ReplayResult = 'same' | 'differs' | 'incomplete';
 
 /**
@@ -39,7 +39,7 @@ export type ReplayResult = 'same' | 'differs' | 'incomplete';
  * reason after it has cleaned up.
  */
 export async function runReplay(services: CommandServices, options: ReplayOptions): Promise<ReplayResult> {
-  const recording = await openRecording(options.file);
+  const recording = await openRecording(services, options.file);
   const connection = await services.connections.default();
   const {runtimeName, runtimeVersion} = await connection.runtime.version({}, {signal: services.signal});
   const prepared = await prepare(services, connection, recording.calls);
@@ -58,7 +58,8 @@ export async function runReplay(services: CommandServices, options: ReplayOption
     };
     await printReplay(services, result, options.form);
     if (replayer.differences.length > 0) return 'differs';
-    return skipped.some(({matters}) => matters) ? 'incomplete' : 'same';
+    const isIncomplete = replayer.replayed === 0 || skipped.some(({matters}) => matters);
+    return isIncomplete ? 'incomplete' : 'same';
   } finally {
     await finish(services, connection, prepared, options.keep);
   }
@@ -69,7 +70,10 @@ interface OpenedRecording extends RecordedCalls {
   readonly damagedLines: number;
 }
 
-async function openRecording(path: string): Promise<OpenedRecording> {
+async function openRecording(
+  {report}: Pick<CommandServices, 'report'>,
+  path: string,
+): Promise<OpenedRecording> {
   let header: JsonObject = {};
   let damagedLines = 0;
   const lines = readRecording(path, {
@@ -81,10 +85,12 @@ async function openRecording(path: string): Promise<OpenedRecording> {
     },
   });
   const {calls, skipped} = await readCalls(lines);
-  if (calls.length === 0)
+  if (calls.length === 0) {
+    for (const warning of replayWarnings({skipped, damagedLines, maskedValues: 0})) report.warn(warning);
     throw new ConfigError(`"${path}" has no calls to replay`, {
       hint: 'record a pod from its creation on, such as "kcri record --file=FILE -- kcri sync pod.yaml"',
     });
+  }
   return {calls, skipped, header, damagedLines};
 }
 

@@ -166,12 +166,53 @@ describe('replay', () => {
     expect(runtime.calls).toEqual([]);
   });
 
+  test('a recording of calls that are all left out is an error that says why', async () => {
+    const file = await recordRun(async ({runtime}) => {
+      const others = runtime.podSandboxStatus({podSandboxId: sandboxId('f'.repeat(64))});
+      await expect(others).rejects.toThrow('NotFound');
+    });
+    await using runtime = await startRuntime();
+    const {stderr, exitCode} = await replay(runtime, [file]);
+    expect(stderr).toContain(
+      '1 call not replayed (PodSandboxStatus): its pod was created before the recording',
+    );
+    expect(stderr).toMatch(/has no calls to replay/);
+    expect(exitCode).toBe(2);
+  });
+
   test('a read may take a while until it answers as recorded', async () => {
     const file = await recordRun();
     await using runtime = await startRuntime();
     runtime.injectError('ContainerStatus', {code: 'UNAVAILABLE', message: 'not yet', times: 2});
     expect((await replay(runtime, [file])).exitCode).toBe(0);
     expect(runtime.callsTo('ContainerStatus')).toHaveLength(3);
+  });
+
+  test('a runtime that starts containers more slowly than the recorded one has more time', async () => {
+    const file = await recordRun();
+    await using runtime = await startRuntime();
+    const clock = new FakeClock();
+    runtime.injectAction('StartContainer', () => clock.advance(10_000));
+    runtime.injectError('ContainerStatus', {code: 'UNAVAILABLE', message: 'not yet', times: 100});
+    let isDone = false;
+    const running = replay(runtime, [file], {clock}).finally(() => {
+      isDone = true;
+    });
+    await until(async () => {
+      if (clock.untilNextMs !== undefined) await clock.advance(clock.untilNextMs);
+      return isDone;
+    });
+    expect(await running).toMatchObject({stdout: '', exitCode: 0});
+  });
+
+  test('a replay that makes no call does not report equal answers', async () => {
+    const file = await recordRun(async ({images}) => {
+      await images.removeImage({image: {image: BUSYBOX}});
+    });
+    await using runtime = await startRuntime();
+    const {stderr, exitCode} = await replay(runtime, [file]);
+    expect(stderr).toMatch(/replayed 0 calls of ".*" on fake v1\.0\.0: no answer was compared\n$/);
+    expect(exitCode).toBe(2);
   });
 
   test('calls that depend on one that fails are not made, and count as not replayed', async () => {

@@ -1,0 +1,1 @@
+export function readerThreadText(root: string): Promise<string>;
