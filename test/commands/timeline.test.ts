@@ -1,4 +1,5 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {lstat, readFile, readlink, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {displayWidth} from '../../src/format/display-width.js';
@@ -167,6 +168,24 @@ test('timelines are written to files', async () => {
   ]);
   const failed = await timeline(['web', `--svg=${join(directory, 'none', 'svg')}`]);
   expect(failed).toMatchObject({exitCode: 1, stderr: expect.stringContaining('none') as string});
+});
+
+test('a file that is a pipe is written to and not replaced, and a link keeps leading to its file', async () => {
+  const timeline = await started();
+  const directory = await temporaryDirectory();
+  const pipe = join(directory, 'pipe');
+  const file = join(directory, 'file');
+  const link = join(directory, 'link');
+  execFileSync('mkfifo', [pipe]);
+  await writeFile(file, '');
+  await symlink('file', link);
+  const read = readFile(pipe, 'utf8');
+  const {exitCode} = await timeline(['web', `--svg=${pipe}`, `--trace=${link}`]);
+  expect(exitCode).toBe(0);
+  expect((await lstat(pipe)).isFIFO()).toBe(true);
+  expect(await read).toMatch(/^<svg /);
+  expect(await readlink(link)).toBe('file');
+  expect(await readFile(file, 'utf8')).toMatch(/^\{"traceEvents":/);
 });
 
 const HEADER = {recording: {version: 1, program: 'kcri', endpoint: 'unix:///run/cri.sock', masksEnv: false}};

@@ -91,6 +91,20 @@ export async function writeChunksAtomic(
   }
 }
 
+/**
+ * Replaces the content of a file that a user has named, atomically and durably like writeFileAtomic. A link keeps leading to the file,
+ * and what is not a regular file, such as a pipe or /dev/null, is written to. Rejects with SystemError.
+ */
+export async function writeUserFile(path: string, content: string, mode: number): Promise<void> {
+  const [existing, target] = await withFileErrors('writing', path, async () => [
+    await ifPresent(() => stat(path)),
+    await ifPresent(() => realpath(path)),
+  ]);
+  if (existing === undefined || existing.isFile()) await writeFileAtomic(target ?? path, content, mode);
+  else
+    await withFileErrors('writing', path, () => withFile(path, 'w', mode, (file) => file.writeFile(content)));
+}
+
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
 }

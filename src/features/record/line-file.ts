@@ -29,6 +29,7 @@ export interface LineFileOptions {
  */
 export class LineFile {
   readonly #options: LineFileOptions;
+  readonly #maxBytes: number;
   #file: FileHandle;
   #size = 0;
   #waiting: Buffer[] = [];
@@ -40,9 +41,11 @@ export class LineFile {
   /** True if the file has only the header. */
   #isUnused = true;
 
-  private constructor(options: LineFileOptions, file: FileHandle) {
+  /** `isFile` is false for a pipe or a device, which stays in its place and is not rotated. */
+  private constructor(options: LineFileOptions, file: FileHandle, isFile: boolean) {
     this.#options = options;
     this.#file = file;
+    this.#maxBytes = isFile ? options.maxBytes : Infinity;
   }
 
   /**
@@ -51,13 +54,13 @@ export class LineFile {
    */
   static async create(options: LineFileOptions): Promise<LineFile> {
     const {path} = options;
-    const size = (await ifPresent(() => stat(path)))?.size ?? 0;
-    if (size > 0)
+    const existing = await ifPresent(() => stat(path));
+    if (existing?.isFile() === true && existing.size > 0)
       throw new SystemError(`the file "${path}" exists and is not empty`, {
         hint: 'remove it, or record to another file',
       });
     const file = await withUserFileHints(() => withFileErrors('creating', path, () => openPrivate(path)));
-    const created = new LineFile(options, file);
+    const created = new LineFile(options, file, (await file.stat()).isFile());
     created.#add(Buffer.from(options.header()));
     try {
       await created.#writeWaiting();
@@ -135,7 +138,7 @@ export class LineFile {
     };
     for (const line of lines) {
       const bytes = line.length + LINE_BREAK.length;
-      if (this.#size + length > 0 && this.#size + length + bytes > this.#options.maxBytes) {
+      if (this.#size + length > 0 && this.#size + length + bytes > this.#maxBytes) {
         await flush();
         await this.#rotate();
       }

@@ -30,6 +30,7 @@ import {
 } from './pod-outcome.js';
 import {contentOf} from './manifest-content.js';
 import {ProbeFailures} from './probe-failures.js';
+import {StandingWarnings} from './standing-warnings.js';
 import type {PruneScope} from './prune-scope.js';
 import {removeReplacedPods} from './replaced-pods.js';
 import {startServices} from './sync-services.js';
@@ -108,7 +109,13 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
       renderer.note(pod, text);
     },
   });
-  const observer = observerFor(options, {reports, probeFailures});
+  const standing = new StandingWarnings({
+    isUnlimited: options.timeoutMs === undefined,
+    note: (pod, text) => {
+      renderer.note(pod, text);
+    },
+  });
+  const observer = observerFor(options, {reports, probeFailures, standing});
   const local = openPodRegistry(node, options.timelines?.observe(observer) ?? observer, objects);
   let totals: SyncTotals | undefined;
   renderer.content?.(contentOf(loaded));
@@ -230,13 +237,22 @@ function syncOptions(options: RunSyncOptions, reports: ContainerReports): SyncPo
 
 function observerFor(
   {renderer, logs, mask, hide}: RunSyncOptions,
-  {reports, probeFailures}: {readonly reports: ContainerReports; readonly probeFailures: ProbeFailures},
+  {
+    reports,
+    probeFailures,
+    standing,
+  }: {
+    readonly reports: ContainerReports;
+    readonly probeFailures: ProbeFailures;
+    readonly standing: StandingWarnings;
+  },
 ): PodObserver {
   const names = new Map<string, string>();
   return {
     event: (event) => {
       renderer.event(podRef(event.pod), event);
       probeFailures.observe(event);
+      standing.observe(event);
     },
     call: (ref, begun, ended) => {
       if (ended === undefined) {

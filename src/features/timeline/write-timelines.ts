@@ -1,4 +1,4 @@
-import {writeFileAtomic} from '../../base/fs/atomic-write.js';
+import {writeUserFile} from '../../base/fs/atomic-write.js';
 import {withUserFileHints} from '../../base/fs/files.js';
 import type {Medians} from './compute-timeline.js';
 import type {Timeline} from './phase.js';
@@ -21,7 +21,7 @@ export async function writeTimelines(
 ): Promise<void> {
   const write = async (path: string, text: string): Promise<void> => {
     await withUserFileHints(async () => {
-      await writeFileAtomic(path, text, FILE_MODE);
+      await writeUserFile(path, text, FILE_MODE);
     });
   };
   if (trace !== undefined) await write(trace, (await import('./trace-json.js')).formatTrace(timelines));

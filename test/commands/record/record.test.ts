@@ -1,4 +1,5 @@
-import {chmod, chown, readFile, stat, writeFile} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {chmod, chown, lstat, readFile, stat, writeFile} from 'node:fs/promises';
 import {once} from 'node:events';
 import {connect as connectHttp2, constants} from 'node:http2';
 import {connect as connectSocket} from 'node:net';
@@ -251,6 +252,28 @@ describe('record', () => {
     expect(parseLines(await readFile(file, 'utf8')).at(-1)).toMatchObject({call: 60});
     const again = await runKcri(['record', `--file=${file}`, '--', 'true'], {endpoint: runtime.endpoint});
     expect(again.stderr).toContain('exists and is not empty');
+  });
+
+  test('a pipe stays in its place, whatever its size: it is not rotated', async () => {
+    await using runtime = await FakeRuntime.start();
+    const pipe = join(await temporaryDirectory(), 'calls');
+    execFileSync('mkfifo', [pipe]);
+    const read = readFile(pipe, 'utf8');
+    const {connection, end} = await startRecorder(runtime, [`--file=${pipe}`, '--max-size=4Ki']);
+    for (let call = 0; call < 60; call += 1) await connection.runtime.version();
+    expect((await end()).exitCode).toBe(0);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+    expect(parseLines(await read).at(-1)).toMatchObject({call: 60});
+  });
+
+  test('a directory is no file to record to', async () => {
+    await using runtime = await FakeRuntime.start();
+    const directory = await temporaryDirectory();
+    const {stderr, exitCode} = await runKcri(['record', `--file=${directory}`, '--', 'true'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stderr).toContain('illegal operation on a directory');
+    expect(exitCode).toBe(1);
   });
 
   test('a file that is there already is closed to other users, or refused if it is empty no more', async () => {

@@ -1,7 +1,8 @@
-import {readFile} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
+import {until} from '../../base/until.js';
 import {aPod, CLASS, documents, DRIVER, SLICE, startDriver, stored, TEMPLATE} from '../claims-testbed.js';
 import {aContainerSpec, aManifest, createTestbed} from '../command-testbed.js';
 
@@ -47,6 +48,40 @@ test('a pod gets the device of its claim, which is released when the pod is dele
   expect(await testbed.run(['sync', other])).toMatchObject({exitCode: 0});
   await driver.stop();
 });
+
+test.each([
+  [
+    'an expression that CEL rejects',
+    [{...TEMPLATE, ...withSelector('device.driver == ')}],
+    /FailedScheduling: .*CEL compile error/,
+  ],
+  ['a template that is not in the manifests', [], /FailedScheduling: .*"one" not found/],
+  ['a driver that does not run', [TEMPLATE], /FailedPrepareDynamicResources: .*dra\.example\.com/],
+])(
+  'sync without a time limit says once that a pod waits for its devices: %s',
+  async (_why, templates, expected) => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.yaml', documents(aPod('web'), CLASS, SLICE, ...templates));
+    const interrupt = new AbortController();
+    const syncing = testbed.run(['sync', file], {signal: interrupt.signal});
+    const events = join(testbed.rootDir, 'kcri/events');
+    await until(async () => {
+      const [name] = await readdir(events).catch(() => []);
+      return name !== undefined && (await readFile(join(events, name), 'utf8')).includes('Failed');
+    });
+    interrupt.abort(new InterruptedError('SIGINT'));
+    const {stderr, exitCode} = await syncing;
+    expect(stderr.match(new RegExp(expected, 'gm'))).toHaveLength(1);
+    expect(stderr).toContain('use --timeout to limit the wait, or Ctrl-C to end it');
+    expect(exitCode).toBe(130);
+  },
+);
+
+/** Returns the spec of a template whose request has a selector. */
+function withSelector(expression: string): object {
+  const exactly = {deviceClassName: 'gpu', selectors: [{cel: {expression}}]};
+  return {spec: {spec: {devices: {requests: [{name: 'req', exactly}]}}}};
+}
 
 // Proves: PodResourceClaim.resourceClaimName, ResourceClaim.request
 test('containers share a claim of the manifests, and have the devices of their requests', async () => {

@@ -1,4 +1,5 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {lstat, readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
@@ -203,6 +204,21 @@ describe('--junit', () => {
     expect((await readdir(testbed.directory)).filter((name) => name.includes('results'))).toEqual([
       'results.xml',
     ]);
+  });
+
+  test('a pipe is written to and not replaced', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write(
+      'job.json',
+      aManifest({...JOB, containers: [aScript('main', 'echo fine')]}),
+    );
+    const pipe = join(testbed.directory, 'results');
+    execFileSync('mkfifo', [pipe]);
+    const read = readFile(pipe, 'utf8');
+    const {exitCode} = await testbed.run(['sync', file, '--wait', 'complete', '--junit', pipe]);
+    expect(exitCode).toBe(0);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+    expect(await read).toContain('<system-out>fine</system-out>');
   });
 
   test('has the Timeout of a container', async () => {

@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {UsageError} from '../../../base/errors.js';
-import {writeFileAtomic} from '../../../base/fs/atomic-write.js';
+import {writeUserFile} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../../base/fs/files.js';
 import {formatJunit, type JunitTime, type PodReport} from './junit-xml.js';
 
@@ -24,6 +24,6 @@ export async function requireJunitPath(path: string): Promise<void> {
 /** Writes the results of a sync as JUnit XML. Rejects with SystemError. */
 export async function writeJunit(path: string, pods: readonly PodReport[], time: JunitTime): Promise<void> {
   await withUserFileHints(async () => {
-    await writeFileAtomic(path, formatJunit(pods, time), FILE_MODE);
+    await writeUserFile(path, formatJunit(pods, time), FILE_MODE);
   });
 }
