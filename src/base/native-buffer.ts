@@ -4,5 +4,7 @@
  */
 export interface NativeBuffer extends Buffer {
   utf8Slice(start: number, end: number): string;
+  latin1Slice(): string;
+  hexSlice(): string;
   latin1Write(text: string, start: number): number;
 }

@@ -56,7 +56,7 @@ const MIN_BUFFER_BYTES = 2 * DECODE_THRESHOLD_BYTES;
 export class Decoder implements MessageSink {
   readonly #schema: MessageSchema;
   readonly #message: Fields;
-  #buffer = Buffer.alloc(0);
+  #buffer = Buffer.allocUnsafe(0);
   #length = 0;
   /** Number of buffered bytes from which decoding is worth while again. */
   #threshold = DECODE_THRESHOLD_BYTES;
@@ -76,10 +76,10 @@ export class Decoder implements MessageSink {
       const larger = Buffer.allocUnsafe(
         isFirst ? length : Math.max(length, this.#buffer.length * 2, MIN_BUFFER_BYTES),
       );
-      this.#buffer.copy(larger, 0, 0, this.#length);
+      larger.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = larger;
     }
-    chunk.copy(this.#buffer, this.#length);
+    this.#buffer.set(chunk, this.#length);
     this.#length = length;
     if (length < this.#threshold) return;
     try {

@@ -8,6 +8,7 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
+import {onAbort} from '../base/async/abort-callbacks.js';
 import {startStallTolerantTimer} from '../base/async/timer.js';
 import {systemClock} from '../base/clock.js';
 import {socketPath} from './endpoint.js';
@@ -93,7 +94,7 @@ class GrpcTransport implements Transport {
         (error, response) => {
           guard.cancelTimer();
           this.#running.delete(cancel);
-          options.signal?.removeEventListener('abort', cancel);
+          forget?.();
           if (error === null && response !== undefined) {
             this.#connected = true;
             resolve(response);
@@ -105,7 +106,7 @@ class GrpcTransport implements Transport {
       };
       this.#running.add(cancel);
       const guard = this.#guardConnect(client, cancel);
-      options.signal?.addEventListener('abort', cancel, {once: true});
+      const forget = options.signal && onAbort(options.signal, cancel);
     });
   }
 

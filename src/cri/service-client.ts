@@ -1,4 +1,5 @@
 import {setMaxListeners} from 'node:events';
+import {hasCallbacks} from '../base/async/abort-callbacks.js';
 import {observeCall, type CallObserver, type CallWatch, type ObservedCall} from './call-observer.js';
 import type {CallOptions, MethodInfo} from './call-options.js';
 import {Decoder, decodeMessage, encodeMessage} from './codec.js';
@@ -64,7 +65,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: ServiceWire) {
         encodeRequest(wire, path, info.request, message),
         createDecoder,
         {
-          signal: signalOf(options),
+          signal: signalOf(options, info),
           timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, message, wire.timeoutMs),
           metadata,
         },
@@ -100,7 +101,7 @@ function streamMethod(service: string, info: MethodInfo, wire: ServiceWire) {
     let failure: unknown;
     try {
       const frames = wire.transport.stream(path, encodeRequests(sent), {
-        signal: signalOf(options),
+        signal: signalOf(options, info),
         timeoutMs: options.timeoutMs ?? Infinity,
         metadata,
       });
@@ -178,9 +179,12 @@ function decodeResponse<T>(endpoint: string, path: string, decode: () => T): T {
   }
 }
 
-/** Allows any number of abort listeners: one signal cancels many calls, and Node.js would warn about a leak. */
-function signalOf({signal}: CallOptions): CallOptions['signal'] {
-  if (signal !== undefined) setMaxListeners(0, signal);
+/**
+ * Allows any number of abort listeners: one signal cancels many calls, and Node.js would warn about a leak. Unary calls add
+ * none to a signal with callbacks.
+ */
+function signalOf({signal}: CallOptions, {stream}: MethodInfo): CallOptions['signal'] {
+  if (signal !== undefined && (stream || !hasCallbacks(signal))) setMaxListeners(0, signal);
   return signal;
 }
 

@@ -240,6 +240,10 @@ function tooLong(): WireError {
   return new WireError('a varint is longer than 10 bytes');
 }
 
+/** Largest length of a text that takes one byte. */
+const LONGEST_SHORT_TEXT = 0x7f;
+const LAST_ASCII = 0x7f;
+
 /** Writes into a growing buffer; `finish` returns the bytes. */
 export class WireWriter {
   #buffer = Buffer.allocUnsafe(256);
@@ -248,7 +252,7 @@ export class WireWriter {
   #reserve(size: number): void {
     if (this.#length + size <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + size));
-    this.#buffer.copy(larger, 0, 0, this.#length);
+    larger.set(this.#buffer.subarray(0, this.#length));
     this.#buffer = larger;
   }
 
@@ -279,12 +283,31 @@ export class WireWriter {
 
   /** Writes a string. Throws WireError for bytes that are not UTF-8, which are lone surrogates in this range. */
   string(value: string): void {
+    if (this.#shortAscii(value)) return;
     if (/[\udc80-\udcff]/u.test(value))
       throw new WireError('a string is not valid UTF-8', 'string field contains invalid UTF-8');
     const size = Buffer.byteLength(value);
     this.uint32(size);
     this.#reserve(size);
     this.#length += this.#buffer.write(value, this.#length, size, 'utf8');
+  }
+
+  /**
+   * Writes a short text of ASCII characters; reports false for any other, and writes nothing. A short command has no other texts,
+   * and need not compile the functions of Buffer.
+   */
+  #shortAscii(value: string): boolean {
+    if (value.length > LONGEST_SHORT_TEXT) return false;
+    this.#reserve(1 + value.length);
+    const start = this.#length + 1;
+    for (let at = 0; at < value.length; at += 1) {
+      const code = value.charCodeAt(at);
+      if (code > LAST_ASCII) return false;
+      this.#buffer[start + at] = code;
+    }
+    this.#buffer[start - 1] = value.length;
+    this.#length = start + value.length;
+    return true;
   }
 
   bytes(value: Uint8Array): void {

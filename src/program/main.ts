@@ -15,11 +15,15 @@ import type {Reporter} from '../cli/output/reporter.js';
 
 /** Runs the command line of this process like main. A process that ends before the command has failed, and says so. */
 export async function runProcess(argv: readonly string[], context?: CliContext): Promise<number> {
-  process.once('beforeExit', reportEarlyEnd);
+  let hasEnded = false;
+  // Stays: Node.js would compile what removes listeners.
+  process.on('beforeExit', () => {
+    if (!hasEnded) reportEarlyEnd();
+  });
   try {
     return await main(argv, context);
   } finally {
-    process.off('beforeExit', reportEarlyEnd);
+    hasEnded = true;
   }
 }
 

@@ -1,3 +1,5 @@
+import {onAbort} from './abort-callbacks.js';
+
 /** Resolves with the work's result, or rejects with the signal's reason if it aborts first; the work continues then. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = (): void => undefined;
@@ -7,10 +9,10 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
     };
   });
   if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
+  const forget = onAbort(signal, abort);
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener('abort', abort);
+    forget();
   }
 }

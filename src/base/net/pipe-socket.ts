@@ -42,7 +42,8 @@ export class PipeSocket extends BufferedSocket implements UnixSocket {
       else this.#onConnect();
     };
     // libuv would connect to the socket at the beginning of a path that is too long.
-    const isTooLong = Buffer.byteLength(path) > LONGEST_PATH;
+    // A character takes at most three bytes; Node.js compiles what counts them.
+    const isTooLong = path.length * 3 > LONGEST_PATH && Buffer.byteLength(path) > LONGEST_PATH;
     this.#check('connect', isTooLong ? INVALID_ARGUMENT : this.#pipe.connect(request, path), path);
   }
 

@@ -1,3 +1,4 @@
+import {CallbackAbortController, onAbort} from '../../base/async/abort-callbacks.js';
 import {UsageError} from '../../base/errors.js';
 import {archiveEndpoint} from '../../cri/endpoint.js';
 import type {CallObserver} from '../../cri/index.js';
@@ -61,7 +62,7 @@ export class CommandServices implements CommandContext {
   readonly #run: CommandRun;
   readonly #command: CommandIdentity;
   readonly #whole: WholeRun | undefined;
-  readonly #ending = new AbortController();
+  readonly #ending = new CallbackAbortController();
   readonly #archives: Map<string, Promise<SavedNode>>;
   #diagnostics: readonly Diagnostic[] = [];
 
@@ -103,7 +104,7 @@ export class CommandServices implements CommandContext {
       this.end(interrupt.reason);
     };
     if (interrupt.aborted) follow();
-    else interrupt.addEventListener('abort', follow, {once: true});
+    else onAbort(interrupt, follow);
     return this.#ending.signal;
   }
 

@@ -1,6 +1,7 @@
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {Deadline} from '../../base/async/deadline.js';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {abortable} from '../../base/async/abortable.js';
 import type {CliContext} from '../process/context.js';
 import type {OutputStream} from '../process/standard-output.js';
@@ -22,12 +23,13 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
       () => undefined, // all output was written in time
     );
   };
+  let forget: (() => void) | undefined;
   if (signal.aborted) begin();
-  else signal.addEventListener('abort', begin, {once: true});
+  else forget = onAbort(signal, begin);
   return {
     signal: over.signal,
     [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', begin);
+      forget?.();
       written?.abort();
     },
   };
@@ -103,12 +105,11 @@ export class Output {
     if (!this.#stream.writableNeedDrain) return;
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      const abort = (): void => {
+      const forget = onAbort(signal, () => {
         reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', abort, {once: true});
+      });
       void this.#written.then(() => {
-        signal.removeEventListener('abort', abort);
+        forget();
         resolve();
       });
     });

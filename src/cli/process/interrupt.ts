@@ -1,3 +1,4 @@
+import {CallbackAbortController} from '../../base/async/abort-callbacks.js';
 import {KcriError} from '../../base/errors.js';
 import {EXIT} from './exit-codes.js';
 
@@ -33,7 +34,7 @@ export function interruption(signal: keyof typeof SIGNALS, {compat}: {readonly c
  * A second one terminates the process immediately.
  */
 export function interruptSignal({compat}: {readonly compat: boolean}): AbortSignal {
-  const controller = new AbortController();
+  const controller = new CallbackAbortController();
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(compat ? EXIT.failed : SIGNALS[name]);

@@ -111,7 +111,8 @@ class FileOutput extends BareOutput {
     if (this.failure === undefined && written < bytes.length)
       return this.#follow().write(bytes.subarray(written), done);
     const {failure} = this;
-    process.nextTick(() => {
+    // Not by process.nextTick: Node.js would compile its queue.
+    void Promise.resolve().then(() => {
       done?.(failure);
       if (isFirst && failure !== undefined) this.reportFailure(failure);
     });

@@ -1,6 +1,6 @@
 /*
- * Numbers in network byte order. In a short command, compiling the functions of Buffer for them takes longer than all of its
- * frames.
+ * Numbers in network byte order, and bytes. In a short command, compiling the functions of Buffer for them takes longer than
+ * all of its frames.
  */
 
 /** Returns the unsigned 32-bit number at an offset. */
@@ -20,4 +20,15 @@ export function writeUint32(target: Uint8Array, at: number, value: number): void
   target[at + 1] = value >>> 16;
   target[at + 2] = value >>> 8;
   target[at + 3] = value;
+}
+
+/** Joins bytes, as Buffer.concat does. */
+export function joinBytes(parts: readonly ArrayLike<number>[]): Buffer {
+  const joined = Buffer.allocUnsafe(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
 }

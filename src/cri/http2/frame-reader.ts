@@ -21,7 +21,7 @@ export interface FrameHandler {
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void;
 }
 
-const EMPTY = Buffer.alloc(0);
+const EMPTY = Buffer.allocUnsafe(0);
 
 /**
  * Splits a byte stream into HTTP/2 frames, wherever its chunks are cut. Passes data on as it arrives, without a copy,
@@ -31,7 +31,7 @@ const EMPTY = Buffer.alloc(0);
 export class FrameReader {
   readonly #handler: FrameHandler;
   readonly #maxFrameSize: number;
-  readonly #head = Buffer.alloc(FRAME_HEADER_LENGTH);
+  readonly #head = Buffer.allocUnsafe(FRAME_HEADER_LENGTH);
   #headLength = 0;
   #reading: 'header' | 'padding length' | 'data' | 'payload' = 'header';
   #type = 0;

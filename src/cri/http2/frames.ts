@@ -1,11 +1,13 @@
-import {writeUint32} from './byte-order.js';
+import {joinBytes, writeUint32} from './byte-order.js';
 import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol-constants.js';
 
 /** The client's connection preface. */
-export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+export const PREFACE = joinBytes(
+  Array.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', (char) => [char.charCodeAt(0)]),
+);
 
 /** Acknowledgement of the peer's settings. */
-export const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
+export const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, Buffer.allocUnsafe(0));
 
 /** Returns a frame with its payload. */
 export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Buffer {
@@ -73,7 +75,7 @@ export function headerFrames(streamId: number, block: Buffer, maxFrameSize = DEF
     const part = block.subarray(start, start + maxFrameSize);
     frames.push(frame(FRAME.continuation, last ? FLAG.endHeaders : 0, streamId, part));
   }
-  return Buffer.concat(frames);
+  return joinBytes(frames);
 }
 
 function uint32(value: number): Buffer {

@@ -1,3 +1,5 @@
+import type {NativeBuffer} from '../../base/native-buffer.js';
+import {joinBytes} from './byte-order.js';
 import {STATIC_TABLE} from './hpack-tables.js';
 import {decodeHuffman} from './huffman.js';
 import {ERROR_CODE, ProtocolError} from './protocol-constants.js';
@@ -15,7 +17,7 @@ const MAX_INTEGER = 2 ** 28;
  * Table size update for the first block of a connection: this side uses no dynamic table, so that the peer may shrink
  * its table at any time without an acknowledgement.
  */
-export const NO_DYNAMIC_TABLE = Buffer.of(0x20);
+export const NO_DYNAMIC_TABLE = joinBytes([[0x20]]);
 
 /** Decodes the header blocks of one connection, in order: each block changes the state for the next. */
 export class HeaderDecoder {
@@ -138,7 +140,7 @@ class BlockReader {
     if (length > this.#block.length - start) throw malformed('truncated header block');
     this.#position += length;
     const bytes = this.#block.subarray(start, this.#position);
-    return huffman ? decodeHuffman(bytes) : bytes.toString('latin1');
+    return huffman ? decodeHuffman(bytes) : (bytes as NativeBuffer).latin1Slice();
   }
 }
 
@@ -149,18 +151,24 @@ class BlockReader {
 export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
   const bytes: number[] = [];
   for (const field of fields) encodeField(bytes, field);
-  return Buffer.from(bytes);
+  return joinBytes([bytes]);
 }
 
 function encodeField(bytes: number[], [name, value]: HeaderField): void {
-  const exactIndex = STATIC_TABLE.findIndex((field) => field[0] === name && field[1] === value);
-  if (exactIndex >= 0) {
-    encodeInteger(bytes, {pattern: 0x80, prefixBits: 7, value: exactIndex + 1});
-    return;
+  /** Number of the first field with this name, or 0. */
+  let nameIndex = 0;
+  let index = 0;
+  for (const field of STATIC_TABLE) {
+    index += 1;
+    if (field[0] !== name) continue;
+    if (field[1] === value) {
+      encodeInteger(bytes, {pattern: 0x80, prefixBits: 7, value: index});
+      return;
+    }
+    nameIndex ||= index;
   }
-  const nameIndex = STATIC_TABLE.findIndex((field) => field[0] === name);
-  encodeInteger(bytes, {pattern: 0, prefixBits: 4, value: nameIndex + 1});
-  if (nameIndex < 0) encodeString(bytes, name);
+  encodeInteger(bytes, {pattern: 0, prefixBits: 4, value: nameIndex});
+  if (nameIndex === 0) encodeString(bytes, name);
   encodeString(bytes, value);
 }
 

@@ -2,6 +2,7 @@ import {hasErrno} from '../../base/errors.js';
 import {connectUnixSocket} from '../../base/net/connect-unix-socket.js';
 import type {UnixSocket} from '../../base/net/unix-socket.js';
 import {startStallTolerantTimer} from '../../base/async/timer.js';
+import {joinBytes} from './byte-order.js';
 import {FrameReader, type FrameHandler} from './frame-reader.js';
 import {goAway, pingAck, PREFACE, rstStream, settings, SETTINGS_ACK, windowUpdate} from './frames.js';
 import {HeaderBlockReader, type Headers} from './header-block-reader.js';
@@ -26,7 +27,7 @@ const RECEIVE_WINDOW = 2 ** 28;
 /** Maximum size of response headers: status messages may be long. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
-const GREETING = Buffer.concat([
+const GREETING = joinBytes([
   PREFACE,
   settings({enablePush: 0, initialWindowSize: RECEIVE_WINDOW, maxHeaderListSize: MAX_HEADER_BYTES}),
   windowUpdate(0, RECEIVE_WINDOW - DEFAULT_WINDOW),
@@ -200,7 +201,7 @@ export class Http2Connection implements FrameHandler {
     stream.id = this.#nextId;
     this.#nextId += 2;
     this.#streams.set(stream.id, stream);
-    this.#outbox.sendRequest(stream, first ? Buffer.concat([NO_DYNAMIC_TABLE, block]) : block);
+    this.#outbox.sendRequest(stream, first ? joinBytes([NO_DYNAMIC_TABLE, block]) : block);
   }
 
   #drain(): void {

@@ -1,3 +1,4 @@
+import type {NativeBuffer} from '../../base/native-buffer.js';
 import {HUFFMAN_LENGTHS} from './hpack-tables.js';
 import {ERROR_CODE, ProtocolError} from './protocol-constants.js';
 
@@ -44,7 +45,9 @@ export const FREQUENT_CODES: Readonly<Record<string, string>> = {
 
 /** Decodes a Huffman-coded string, with one character per byte. Throws ProtocolError if it is malformed. */
 export function decodeHuffman(coded: Buffer): string {
-  return FREQUENT_CODES[coded.toString('hex')] ?? decodeBits(coded).toString('latin1');
+  return (
+    FREQUENT_CODES[(coded as NativeBuffer).hexSlice()] ?? (decodeBits(coded) as NativeBuffer).latin1Slice()
+  );
 }
 
 /** Decodes a string bit by bit. */

@@ -1,4 +1,5 @@
 import type {UnixSocket} from '../../base/net/unix-socket.js';
+import {joinBytes} from './byte-order.js';
 import {frameHeader, headerFrames} from './frames.js';
 import {DEFAULT_PEER_SETTINGS, type PeerSettings} from './peer-settings.js';
 import {
@@ -61,7 +62,7 @@ export class SendQueue {
     this.#window -= length;
     stream.sendWindow = initialWindowSize - length;
     const header = frameHeader(FRAME.data, FLAG.endStream, stream.id, length);
-    this.write(Buffer.concat([headers, header, stream.unsent]));
+    this.write(joinBytes([headers, header, stream.unsent]));
     stream.unsent = stream.unsent.subarray(length);
   }
 

@@ -19,7 +19,7 @@ export function frameMessage(message: Uint8Array): Buffer {
  */
 export class MessageReader {
   readonly #sink: MessageSink;
-  readonly #prefix = Buffer.alloc(PREFIX_LENGTH);
+  readonly #prefix = Buffer.allocUnsafe(PREFIX_LENGTH);
   #prefixLength = 0;
   /** Remaining bytes of the current message. */
   #remaining = 0;
@@ -56,9 +56,10 @@ export class MessageReader {
   }
 
   #pushPrefix(chunk: Buffer, at: number): number {
-    const used = chunk.copy(this.#prefix, this.#prefixLength, at);
-    this.#prefixLength += used;
-    return used;
+    const used = chunk.subarray(at, at + PREFIX_LENGTH - this.#prefixLength);
+    this.#prefix.set(used, this.#prefixLength);
+    this.#prefixLength += used.length;
+    return used.length;
   }
 
   #content(chunk: Buffer, at: number): number {

@@ -1,3 +1,4 @@
+import {joinBytes} from '../http2/byte-order.js';
 import {encodeHeaders, type HeaderField} from '../http2/hpack.js';
 import type {WireCallOptions} from '../transport.js';
 
@@ -19,7 +20,7 @@ export function requestHeaders(
   const extra: HeaderField[] = Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value]);
   if (timeoutMs !== Infinity) extra.unshift(['grpc-timeout', grpcTimeout(timeoutMs)]);
   const common = commonHeaders(path);
-  return extra.length === 0 ? common : Buffer.concat([common, encodeHeaders(extra)]);
+  return extra.length === 0 ? common : joinBytes([common, encodeHeaders(extra)]);
 }
 
 /** Throws TypeError for metadata with an invalid name or value. */

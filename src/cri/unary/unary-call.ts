@@ -1,4 +1,5 @@
 import {systemClock} from '../../base/clock.js';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {startTimer} from '../../base/async/timer.js';
 import type {Http2Connection} from '../http2/http2-connection.js';
 import type {HeaderField} from '../http2/hpack.js';
@@ -46,6 +47,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
   readonly #connection: () => Http2Connection;
   readonly #startedAt = systemClock.monotonic();
   readonly #cancelTimeout: (() => void) | undefined;
+  readonly #forgetSignal: (() => void) | undefined;
   #sink: Sink;
   #response: UnaryResponse;
   #location: {readonly connection: Http2Connection; readonly stream: Http2Stream} | undefined;
@@ -64,7 +66,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
       this.#onTimeout();
       return;
     }
-    signal?.addEventListener('abort', this.#onAbort, {once: true});
+    if (signal !== undefined) this.#forgetSignal = onAbort(signal, this.#onAbort);
     if (timeoutMs <= MAX_DEADLINE_MS) this.#cancelTimeout = startTimer(timeoutMs, this.#onTimeout);
     this.#send();
   }
@@ -95,7 +97,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
 
   #cleanUp(): void {
     this.#cancelTimeout?.();
-    this.#request.options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#forgetSignal?.();
   }
 
   #fail({code, details}: GrpcStatus): void {
