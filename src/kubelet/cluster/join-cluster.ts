@@ -111,20 +111,8 @@ class Cluster implements JoinedCluster {
     this.#services = this.#createInformer<Service>('*v1.Service', SERVICES);
     this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', RUNTIME_CLASSES);
     this.#csiDrivers = this.#createInformer<CsiDriver>('*v1.CSIDriver', CSI_DRIVERS);
-    const statusChanged = (): void => {
-      this.nodeStatusChanged();
-    };
-    this.#volumesInUse = new VolumesInUse({watched: () => this.#node, statusChanged});
-    this.csi = new ClusterCsi({
-      ...{client, nodeName: node.nodeName, clock, logger},
-      drivers: this.#csiDrivers,
-      attachesVolumes: options.settings.controllerAttaches,
-      onEvent: (event) => {
-        this.#events.event(event);
-      },
-      volumesInUse: this.#volumesInUse,
-      statusChanged,
-    });
+    this.#volumesInUse = new VolumesInUse({watched: () => this.#node, statusChanged: this.#statusChanged});
+    this.csi = this.#createCsi();
     this.objects = new ClusterObjects({
       ...{client, origin: url, clock},
       services: this.#services,
@@ -156,6 +144,24 @@ class Cluster implements JoinedCluster {
       watched: () => this.#node,
     });
     this.source = this.#createSource();
+  }
+
+  readonly #statusChanged = (): void => {
+    this.nodeStatusChanged();
+  };
+
+  #createCsi(): ClusterCsi {
+    const {server, node, settings, clock, logger} = this.#options;
+    return new ClusterCsi({
+      ...{client: server.client, nodeName: node.nodeName, clock, logger},
+      drivers: this.#csiDrivers,
+      attachesVolumes: settings.controllerAttaches,
+      onEvent: (event) => {
+        this.#events.event(event);
+      },
+      volumesInUse: this.#volumesInUse,
+      statusChanged: this.#statusChanged,
+    });
   }
 
   #createSource(): PodSource {

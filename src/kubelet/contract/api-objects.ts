@@ -131,7 +131,8 @@ function findClaimedVolume(
   if (bound.kind === 'unbound') throw new SystemError(`${bound.claim}: ${bound.problem.message}`);
   const volume = translatePersistentVolume(bound.volume);
   checkVolumeMode(volume, name, volumeUses(pod));
-  return {volume, readOnly: source.readOnly === true, isOnNode: true};
+  const isMigrated = volume !== bound.volume;
+  return {volume, ...(isMigrated && {isMigrated}), readOnly: source.readOnly === true, isOnNode: true};
 }
 
 /** Returns what claimToProvision does; the claim of a generic ephemeral volume has the name of pod and volume. */

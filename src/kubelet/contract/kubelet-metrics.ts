@@ -25,8 +25,13 @@ export interface VolumeOperation {
     | 'volume_mount'
     | 'map_volume'
     | 'volume_unmount'
+    | 'unmap_volume'
     | 'unmount_device'
+    | 'unmap_device'
+    | 'volume_fs_resize'
     | 'volume_apply_access_control';
+  /** True for a volume of an in-tree kind that is mounted by the CSI driver that replaced it; false by default. */
+  readonly isMigrated?: boolean | undefined;
   readonly isSuccessful: boolean;
   readonly durationMs: number;
 }
@@ -96,6 +101,8 @@ export interface KubeletMetrics {
   cgroupManaged(operation: 'create' | 'update' | 'destroy', durationMs: number): void;
   /** Observes an operation of a volume plugin (storage_operation_duration_seconds). */
   volumeOperated(operation: VolumeOperation): void;
+  /** Observes the time from the request to mount a volume until it was mounted (volume_operation_total_seconds). */
+  volumeMounted(plugin: string, durationMs: number): void;
   /** Counts a deleted pod that was added again with the same UID (restarted_pods_total). */
   podRestarted(isStatic: boolean): void;
   /** Counts an error in the handling of a pod: in the sync loop, such as `add` or `sync`, or in `work` of its worker. */
@@ -166,6 +173,7 @@ export const NO_METRICS: KubeletMetrics = {
   evictionStatsUsed: () => undefined,
   cgroupManaged: () => undefined,
   volumeOperated: () => undefined,
+  volumeMounted: () => undefined,
   podRestarted: () => undefined,
   podHandlingFailed: () => undefined,
   orphanedPodFound: () => undefined,

@@ -88,7 +88,9 @@ export class ClaimedVolumes {
       const found = await this.#read(pod, claim, signal);
       const translated = translatePersistentVolume(found.volume);
       checkVolumeMode(translated, volume.name, volumeUses(pod));
-      return {...found, volume: translated, isOnNode: isVolumeOnNode(translated, this.#options.node())};
+      const isMigrated = translated !== found.volume;
+      const isOnNode = isVolumeOnNode(translated, this.#options.node());
+      return {...found, volume: translated, ...(isMigrated && {isMigrated}), isOnNode};
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SystemError) return error;

@@ -6,6 +6,8 @@ import type {PersistentVolume} from '../../../api/types/v1-persistent-volumes.js
 /** The PersistentVolume behind a volume of a pod (volume.Spec). */
 export interface ClaimedVolume {
   readonly volume: PersistentVolume;
+  /** True if the volume was translated for the CSI driver that replaced its kind; false by default. */
+  readonly isMigrated?: boolean;
   /** Size of the volume in the status of the claim; undefined if it is not known. */
   readonly claimSize?: Quantity | undefined;
   /** True while the driver's controller enlarges the volume: it has another size soon. */

@@ -44,8 +44,10 @@ export interface VolumeExpansion {
   readonly claimSize: Quantity | undefined;
 }
 
-/** A PersistentVolume of another plugin than that of CSI drivers, which can be enlarged on the node. */
+/** A PersistentVolume, of any plugin, which can be enlarged on the node. */
 export interface ExpandableVolume extends Pick<CsiVolume, 'pod' | 'name' | 'readOnly'> {
+  /** Name of its plugin in metrics. */
+  readonly plugin: string;
   /** Name that no other volume of the node has. */
   readonly uniqueName: string;
   readonly expansion: VolumeExpansion;

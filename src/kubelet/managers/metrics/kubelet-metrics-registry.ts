@@ -176,6 +176,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#nodeOperations.volumeOperated(operation);
   }
 
+  volumeMounted(plugin: string, durationMs: number): void {
+    this.#nodeOperations.volumeMounted(plugin, durationMs);
+  }
+
   csiCallCompleted(call: CsiCall): void {
     this.#nodeOperations.csiCallCompleted(call);
   }

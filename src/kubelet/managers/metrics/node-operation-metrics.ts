@@ -18,6 +18,12 @@ export class NodeOperationMetrics {
     labels: ['volume_plugin', 'operation_name', 'status', 'migrated'],
     buckets: STORAGE_BUCKETS,
   });
+  readonly #volumeTotals = new Histogram({
+    name: 'volume_operation_total_seconds',
+    help: 'Storage operation end to end duration in seconds',
+    labels: ['plugin_name', 'operation_name'],
+    buckets: STORAGE_BUCKETS,
+  });
   readonly #csiCalls = new Histogram({
     name: 'csi_operations_seconds',
     help: 'Container Storage Interface operation duration with gRPC error code status total',
@@ -52,9 +58,13 @@ export class NodeOperationMetrics {
     this.#cgroups.observe(toSeconds(durationMs), operation);
   }
 
-  volumeOperated({plugin, operation, isSuccessful, durationMs}: VolumeOperation): void {
+  volumeOperated({plugin, operation, isSuccessful, isMigrated = false, durationMs}: VolumeOperation): void {
     const status = isSuccessful ? 'success' : 'fail-unknown';
-    this.#volumes.observe(toSeconds(durationMs), plugin, operation, status, 'false');
+    this.#volumes.observe(toSeconds(durationMs), plugin, operation, status, String(isMigrated));
+  }
+
+  volumeMounted(plugin: string, durationMs: number): void {
+    this.#volumeTotals.observe(toSeconds(durationMs), plugin, 'overall_volume_mount');
   }
 
   csiCallCompleted({driver, method, code, durationMs}: CsiCall): void {
@@ -66,7 +76,7 @@ export class NodeOperationMetrics {
   }
 
   families(): readonly MetricFamily[] {
-    const histograms = [this.#cgroups, this.#volumes, this.#csiCalls, this.#statsAge];
+    const histograms = [this.#cgroups, this.#volumes, this.#volumeTotals, this.#csiCalls, this.#statsAge];
     return [...histograms, this.#shutdownStart, this.#shutdownEnd].map((metric) => metric.family());
   }
 }

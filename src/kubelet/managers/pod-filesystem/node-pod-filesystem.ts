@@ -55,6 +55,8 @@ import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
 import {bindSubPaths} from '../volumes/bind-sub-paths.js';
 import {mountVolumes} from '../volumes/volume-manager.js';
 import {VolumeOperations} from '../volumes/volume-operations.js';
+import {VolumeUnmounts} from '../volumes/volume-unmounts.js';
+import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
 
 /** Volumes that this process has mounted, by name, for each pod by UID (the volume manager's actual state of world). */
 export type MountedPodVolumes = Map<PodUid, Map<string, MountedVolume>>;
@@ -62,12 +64,13 @@ export type MountedPodVolumes = Map<PodUid, Map<string, MountedVolume>>;
 /** Operations on the volumes of pods by UID. */
 export type PodVolumeOperations = Map<PodUid, VolumeOperations>;
 
-type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated'>;
+type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated' | 'volumeMounted'>;
 
 /** State that the objects of a node share. */
 interface SharedState {
   readonly mounted?: MountedPodVolumes;
   readonly operations?: PodVolumeOperations;
+  readonly unmounts?: VolumeUnmounts;
   readonly metrics?: NodeMetrics;
   /** Returns the volumes of CSI drivers; none by default. */
   readonly csiVolumes?: () => CsiVolumes | undefined;
@@ -82,6 +85,7 @@ export class NodePodFilesystem implements PodFilesystem {
   readonly #clock: Clock;
   readonly #mounted: MountedPodVolumes;
   readonly #operations: PodVolumeOperations;
+  readonly #unmounts: VolumeUnmounts;
   readonly #metrics: NodeMetrics;
   readonly #podLimits: NodeManagers['podLimits'];
   readonly #csiVolumes: () => CsiVolumes | undefined;
@@ -95,6 +99,7 @@ export class NodePodFilesystem implements PodFilesystem {
       mounted = new Map<PodUid, Map<string, MountedVolume>>(),
       operations = new Map<PodUid, VolumeOperations>(),
       metrics = NO_METRICS,
+      unmounts = new VolumeUnmounts({clock, metrics}),
       podLimits = (_pod, limits) => limits,
       csiVolumes = () => undefined,
     }: SharedState = {},
@@ -104,6 +109,7 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#clock = clock;
     this.#mounted = mounted;
     this.#operations = operations;
+    this.#unmounts = unmounts;
     this.#metrics = metrics;
     this.#podLimits = podLimits;
     this.#csiVolumes = csiVolumes;
@@ -159,7 +165,8 @@ export class NodePodFilesystem implements PodFilesystem {
     {objects, events, onVolume}: MountingContext,
     signal: AbortSignal,
   ): Promise<MountResult> {
-    const host = {
+    const {uid} = podRef(pod);
+    const host: VolumeHost = {
       ...createVolumeHost(this.#node, objects, this.#clock),
       events,
       onVolume,
@@ -167,8 +174,11 @@ export class NodePodFilesystem implements PodFilesystem {
       operated: (operation: VolumeOperation) => {
         this.#metrics.volumeOperated(operation);
       },
+      mounted: (volume) => {
+        if (!volume.isBlock) this.#metrics.volumeMounted(volume.plugin, volume.durationMs);
+        this.#unmounts.mounted(uid, volume);
+      },
     };
-    const {uid} = podRef(pod);
     const mounted = this.#mounted.get(uid) ?? new Map<string, MountedVolume>();
     this.#mounted.set(uid, mounted);
     const operations = this.#operations.get(uid) ?? new VolumeOperations(this.#clock);
@@ -226,14 +236,18 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async removeVolumes(pod: Pod, signal?: AbortSignal): Promise<void> {
-    await this.#endMounts(podRef(pod).uid);
-    await removePodVolumes(this.#node, podRef(pod).uid, {csi: this.#csiVolumes(), signal});
+    const {uid} = podRef(pod);
+    await this.#endMounts(uid);
+    await this.#unmounts.time(uid, () =>
+      removePodVolumes(this.#node, uid, {csi: this.#csiVolumes(), signal}),
+    );
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
   async removePod(pod: Pod): Promise<void> {
-    await this.#endMounts(podRef(pod).uid);
-    await removePodDir(this.#node, podRef(pod).uid, {csi: this.#csiVolumes()});
+    const {uid} = podRef(pod);
+    await this.#endMounts(uid);
+    await this.#unmounts.time(uid, () => removePodDir(this.#node, uid, {csi: this.#csiVolumes()}));
     await removePodLogs(this.#node, pod);
     await this.#logLinks?.removePod(pod);
   }

@@ -3,7 +3,7 @@ import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
 
 /** Does the work of an operation on a volume, and reports it (OperationCompleteHook). Rejects like the work. */
 export async function timeOperation<T>(
-  operation: Pick<VolumeOperation, 'plugin' | 'operation'>,
+  operation: Pick<VolumeOperation, 'plugin' | 'operation' | 'isMigrated'>,
   {
     clock,
     report,

@@ -90,6 +90,7 @@ export async function mountVolumes(
         throw report(history.failed(mountError(name, volume, cause)));
       }
       if (!isSetUp) return;
+      reportMounted(name, volume, host, operations.requestedAt(name));
       mounted.set(name, mountedVolume(volume, host));
     });
   };
@@ -106,8 +107,7 @@ export async function mountVolumes(
   }
   if (hanging.length > 0) {
     const names = [...hanging, ...unmounted.map(([name]) => name)];
-    const drivers = new Map(due.map(([name, {driver}]) => [name, driver]));
-    failures.unshift(report(await timeoutError(pod, {unmounted: names, drivers}, host, signal)));
+    failures.unshift(report(await timeoutError(pod, {unmounted: names, due}, host, signal)));
   }
   const names = [...failed.map(([name]) => name), ...(missing.length > 0 ? [UNPROCESSED] : [])];
   const times = names.map((name) => operations.retryAt(name) ?? 0);
@@ -146,6 +146,17 @@ function createRecorder(name: string, volume: ResolvedVolume, {node, clock, onVo
       return error;
     },
   };
+}
+
+/** Reports a volume that was mounted after it was requested, in ms of the monotonic clock. */
+function reportMounted(
+  name: string,
+  {plugin, driver, isBlock}: ResolvedVolume,
+  {clock, mounted}: VolumeHost,
+  requestedAt: number | undefined,
+): void {
+  const now = clock.monotonic();
+  mounted?.({name, plugin, driver, isBlock, durationMs: now - (requestedAt ?? now)});
 }
 
 /** Returns the path of a volume; empty if its name cannot be that of a directory, for which its mount fails. */
@@ -231,8 +242,8 @@ async function runOperations(
 /** Volumes of a pod that were not mounted in time. */
 interface LateVolumes {
   readonly unmounted: readonly string[];
-  /** CSI drivers by the name of the volume; undefined for volumes of other plugins. */
-  readonly drivers: ReadonlyMap<string, string | undefined>;
+  /** Volumes that were to be mounted. */
+  readonly due: OperationRun['due'];
 }
 
 /**
@@ -241,7 +252,7 @@ interface LateVolumes {
  */
 async function timeoutError(
   pod: Pod,
-  {unmounted, drivers}: LateVolumes,
+  {unmounted, due}: LateVolumes,
   {csi, node}: VolumeHost,
   signal: AbortSignal,
 ): Promise<SystemError> {
@@ -251,19 +262,19 @@ async function timeoutError(
   for (const name of unattached)
     if ((await csi?.exceedsLimit(uid, name, signal)) === true) return new AttachLimitError(volumes);
   return new SystemError(`Unable to attach or mount volumes: ${volumes}`, {
-    hint: timeoutHint(unattached, drivers, node),
+    hint: timeoutHint(unattached, due, node),
   });
 }
 
 /** Returns what to look at if volumes were not mounted in time, some of which may not be attached. */
 function timeoutHint(
   unattached: readonly string[],
-  drivers: LateVolumes['drivers'],
+  due: OperationRun['due'],
   {nodeName}: VolumeHost['node'],
 ): string {
   if (unattached.length === 0)
     return "look into the log of the volume's driver, or check that the server of the volume answers";
-  if (unattached.some((name) => drivers.get(name) !== undefined))
+  if (due.some(([name, {driver}]) => driver !== undefined && unattached.includes(name)))
     return 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for';
   // Controllers create VolumeAttachments only for CSI drivers.
   return `look into the log of kube-controller-manager, which lists the volumes that it has attached in "kubectl get node ${nodeName} -o jsonpath={.status.volumesAttached}"`;
@@ -279,6 +290,7 @@ async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: Abo
   const report = (operation: VolumeOperation): void => host.operated?.(operation);
   const operation = {
     plugin: volume.plugin,
+    isMigrated: volume.isMigrated,
     operation: volume.isBlock ? 'map_volume' : 'volume_mount',
   } as const;
   await timeOperation(operation, {clock: host.clock, report}, async () => {

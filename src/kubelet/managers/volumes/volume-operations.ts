@@ -13,6 +13,8 @@ const NO_PLUGIN_DELAY_MS = 10_000;
 interface Operation {
   /** Ends with the attempt in progress and never rejects; undefined if there is none. */
   running: Promise<void> | undefined;
+  /** Time of the first attempt, in ms of the monotonic clock. */
+  readonly requestedAt: number;
   /** Error of the last attempt. */
   error: unknown;
   /** Delay after the last failure, in ms; 0 before the first. */
@@ -50,10 +52,16 @@ export class VolumeOperations {
     return operation?.error === undefined ? undefined : operation.retryAt;
   }
 
+  /** Returns when the first attempt began, in ms of the monotonic clock; undefined if none has since the last success. */
+  requestedAt(volume: string): number | undefined {
+    return this.#operations.get(volume)?.requestedAt;
+  }
+
   /** Starts an attempt, even before it is due. Its signal aborts with `end`. */
   start(volume: string, work: (signal: AbortSignal) => Promise<void>): void {
     const operation = this.#operations.get(volume) ?? {
       running: undefined,
+      requestedAt: this.#clock.monotonic(),
       error: undefined,
       delayMs: 0,
       retryAt: 0,

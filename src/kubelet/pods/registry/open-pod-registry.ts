@@ -26,6 +26,7 @@ import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {NodeAndRuntime} from './read-node.js';
 import type {PodObserver} from './pod-registry-options.js';
 import {PodRegistry} from './pod-registry.js';
+import {VolumeUnmounts} from '../../managers/volumes/volume-unmounts.js';
 
 /** Parts of a registry that only a daemon has. */
 interface DaemonParts {
@@ -63,6 +64,7 @@ export function openPodRegistry(
   const provisioner = new VolumeProvisioner({node: node.node, clock: node.clock, manager, csi});
   const mounted: MountedPodVolumes = new Map();
   const operations: PodVolumeOperations = new Map();
+  const unmounts = new VolumeUnmounts({clock: node.clock, metrics});
   const podLimits: NodeManagers['podLimits'] = (pod, limits) => nodeManagers.podLimits(pod, limits);
   return new PodRegistry({
     ...node,
@@ -70,7 +72,7 @@ export function openPodRegistry(
     provisioner,
     files: (facts) =>
       new NodePodFilesystem(facts, systemRandom, node.clock, {
-        ...{mounted, operations, metrics, podLimits},
+        ...{mounted, operations, unmounts, metrics, podLimits},
         csiVolumes: csi,
       }),
     mounted: (uid) => mounted.get(uid) ?? new Map(),

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {NO_METRICS, type VolumeOperation} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import type {StoredObject} from '../../../fakes/api-server/object-storage.js';
 import type {FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
@@ -30,10 +31,18 @@ interface ExpansionTestbed extends AsyncDisposable {
 
 async function startExpansion(
   status: object,
-  {capabilities = ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'], claim = {}, volume = {}, source = {}} = {},
+  {
+    capabilities = ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
+    claim = {},
+    volume = {},
+    source = {},
+    operations = [] as string[],
+  } = {},
 ): Promise<ExpansionTestbed> {
+  const volumeOperated = ({operation}: VolumeOperation): void => void operations.push(operation);
   const csi = await startCsiTestbed({
     source,
+    metrics: {...NO_METRICS, volumeOperated, pleg: () => undefined},
     prepare: ({storage}) => {
       const found = storage.get(CLAIM)!;
       const spec = {...(found['spec'] as object), resources: {requests: {storage: '2Gi'}}, ...claim};
@@ -166,10 +175,10 @@ describe('a volume that its controller has enlarged', () => {
 });
 
 describe('a volume that is enlarged while a pod uses it', () => {
-  async function startRunning(): Promise<ExpansionTestbed> {
+  async function startRunning(operations: string[] = []): Promise<ExpansionTestbed> {
     const testbed = await startExpansion(
       {capacity: {storage: '1Gi'}},
-      {volume: {capacity: {storage: '1Gi'}}},
+      {volume: {capacity: {storage: '1Gi'}}, operations},
     );
     testbed.csi.createPod('p');
     await testbed.csi.cluster.untilPhase('p', 'Running');
@@ -177,7 +186,8 @@ describe('a volume that is enlarged while a pod uses it', () => {
   }
 
   test('is enlarged on the node when its controller has finished', async () => {
-    await using testbed = await startRunning();
+    const operations: string[] = [];
+    await using testbed = await startRunning(operations);
     const {csi, driver} = testbed;
     const {daemon} = csi.cluster;
     testbed.resize({...PENDING, allocatedResourceStatuses: {storage: 'ControllerResizeInProgress'}});
@@ -195,6 +205,7 @@ describe('a volume that is enlarged while a pod uses it', () => {
     expect(driver.callsTo('NodeExpandVolume')).toHaveLength(1);
     expect(testbed.status()).toMatchObject(DONE);
     expect(driver.callsTo('NodePublishVolume')).toHaveLength(1);
+    expect(operations).toContain('volume_fs_resize');
   });
 
   test('keeps its pod running when the driver refuses the size, which the claim shows', async () => {

@@ -47,3 +47,71 @@ test('the calls of a driver are timed by method and code, and the operations on 
     [operation('unmount_device')]: 1,
   });
 });
+
+/** Counts of the samples of a histogram, by the values of their labels: plugin, operation, status and whether it is migrated. */
+async function countsIn(metrics: KubeletMetricsRegistry, name: string): Promise<ReadonlyMap<string, number>> {
+  const samples = parseExposition(await metrics.metricsText([])).filter(
+    (sample) => sample.name === `${name}_count`,
+  );
+  return new Map(
+    samples.map(({labels, value}) => [LABELS.flatMap((label) => labels[label] ?? []).join(' '), value]),
+  );
+}
+
+const LABELS = ['volume_plugin', 'plugin_name', 'operation_name', 'status', 'migrated'] as const;
+const OPERATIONS = 'storage_operation_duration_seconds';
+const TOTALS = 'volume_operation_total_seconds';
+
+test('volumes without a driver are timed as in a kubelet, with their groups and until they are unmounted', async () => {
+  const metrics = new KubeletMetricsRegistry(systemClock, 'node');
+  await using testbed = await startCsiTestbed({metrics});
+  const {cluster} = testbed;
+  testbed.createPod('p', {
+    ...{securityContext: {fsGroup: 4000}, volumes: [{name: 'v', emptyDir: {}}]},
+    automountServiceAccountToken: false,
+  });
+  await cluster.untilPhase('p', 'Running');
+  cluster.api.deletePod('p');
+  await cluster.untilDeleted('p');
+  const plugin = 'kubernetes.io/empty-dir';
+  const counts = await countsIn(metrics, OPERATIONS);
+  expect([...counts].filter(([labels]) => labels.startsWith(plugin)).toSorted()).toEqual([
+    [`${plugin} volume_apply_access_control success false`, 1],
+    [`${plugin} volume_mount success false`, 1],
+    [`${plugin} volume_unmount success false`, 1],
+  ]);
+  expect((await countsIn(metrics, TOTALS)).get(`${plugin} overall_volume_mount`)).toBe(1);
+});
+
+test('the total time of a mount has its failed attempts, and their delays', async () => {
+  const metrics = new KubeletMetricsRegistry(systemClock, 'node');
+  await using testbed = await startCsiTestbed({metrics});
+  const driver = await testbed.plug();
+  driver.fail('NodeStageVolume', 'UNAVAILABLE', 'not yet', 3);
+  testbed.createPod('p');
+  await testbed.cluster.untilPhase('p', 'Running');
+  const sums = parseExposition(await metrics.metricsText([])).filter(
+    ({name, labels}) =>
+      name === `${TOTALS}_sum` && labels['plugin_name'] === `kubernetes.io/csi:${CSI_DRIVER}`,
+  );
+  // 0.5 s, 1 s and 2 s between the attempts.
+  expect(sums).toMatchObject([{labels: {operation_name: 'overall_volume_mount'}}]);
+  expect(sums[0]?.value).toBeGreaterThanOrEqual(3.5);
+});
+
+test('a volume of a kind that a driver replaced is reported as migrated', async () => {
+  const name = 'disk.csi.azure.com';
+  const metrics = new KubeletMetricsRegistry(systemClock, 'node');
+  await using testbed = await startCsiTestbed({
+    metrics,
+    prepare: (api) => {
+      api.create(`/apis/storage.k8s.io/v1/csidrivers/${name}`, {spec: {attachRequired: false}});
+    },
+  });
+  await testbed.plug({name});
+  const azureDisk = {diskName: 'd1', diskURI: '/subscriptions/s1/disks/d1', kind: 'Managed'};
+  testbed.createPod('p', {volumes: [{name: 'v', azureDisk}]});
+  await testbed.cluster.untilPhase('p', 'Running');
+  const counts = await countsIn(metrics, OPERATIONS);
+  expect(counts.get(`kubernetes.io/csi:${name} volume_mount success true`)).toBe(1);
+});

@@ -1,7 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Node, NodeStatus} from '../../../../src/api/types/v1-node.js';
 import {attachmentName} from '../../../../src/kubelet/managers/volumes/csi/csi-paths.js';
-import {BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {NODE_PATH} from '../cluster-testbed.js';
 import {startCsiTestbed, type CsiTestbed} from './csi-testbed.js';

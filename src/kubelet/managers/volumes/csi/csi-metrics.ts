@@ -32,10 +32,23 @@ export class CsiMetrics {
 
   /** Does the work of an operation on a volume of a driver. Rejects like the work. */
   async time<T>(operation: VolumeOperation['operation'], driver: string, work: () => Promise<T>): Promise<T> {
+    return await this.timeOf(operation, csiPluginOf(driver), work);
+  }
+
+  /** Does the work of an operation on a volume of any plugin. Rejects like the work. */
+  async timeOf<T>(
+    operation: VolumeOperation['operation'],
+    plugin: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const report = (completed: VolumeOperation): void => {
       this.#metrics.volumeOperated(completed);
     };
-    const plugin = `kubernetes.io/csi:${driver}`;
     return await timeOperation({plugin, operation}, {clock: this.#clock, report}, work);
   }
+}
+
+/** Returns the name in metrics of the plugin of volumes of a driver. */
+export function csiPluginOf(driver: string): string {
+  return `kubernetes.io/csi:${driver}`;
 }

@@ -23,6 +23,7 @@ import {PluginAttachments} from './attach/plugin-attachments.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
+import {readBlockKey} from './unstage-block-volume.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {updatePeriodMs} from './limits/allocatable-updates.js';
@@ -287,7 +288,11 @@ export class CsiVolumeManager implements CsiVolumes {
 
   /** Unmaps a block volume of a pod (UnmapVolume). */
   async #unmapBlock(name: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
-    const key = await unmapBlockVolume(name, uid, this.#services, signal);
+    const {node, metrics} = this.#services;
+    const unmap = async (): Promise<VolumeKey | undefined> =>
+      await unmapBlockVolume(name, uid, this.#services, signal);
+    const known = await readBlockKey(node, name);
+    const key = known === undefined ? await unmap() : await metrics.time('unmap_volume', known.driver, unmap);
     if (key !== undefined) this.#services.staged.release(key, uid);
   }
 

@@ -197,12 +197,14 @@ export class StagedVolumes {
   /** Unstages a volume; tries again until it succeeds, a pod uses the volume again, or the kubelet stops. */
   async #releaseUntilDone(volume: StagedVolume): Promise<void> {
     const {clock, logger, metrics, signal, onChange} = this.#options;
+    const {key} = volume;
+    const operation = key.blockName === undefined ? 'unmount_device' : 'unmap_device';
     const sleep = new WakeableSleep(clock);
     this.#sleeps.add(sleep);
     for (let delayMs = nextRetryDelay(0); !signal.aborted; delayMs = nextRetryDelay(delayMs)) {
       await volume.last;
       if (volume.users.size > 0) break;
-      const unstaging = metrics.time('unmount_device', volume.key.driver, () => this.#unstage(volume));
+      const unstaging = metrics.time(operation, key.driver, () => this.#unstage(volume));
       volume.last = unstaging.catch(() => undefined); // seen below
       try {
         await unstaging;

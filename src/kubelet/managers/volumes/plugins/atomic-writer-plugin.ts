@@ -3,7 +3,8 @@ import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {isUpToDate, writeAtomically, type Payload} from '../atomic-writer.js';
 import {setUpEmptyDir} from './empty-dir.js';
 import {makeNestedMountPoints} from '../nested-mount-points.js';
-import {groupMode, setVolumeOwnership} from '../fs-group-ownership.js';
+import {groupMode} from '../fs-group-ownership.js';
+import {setOwnership} from './set-ownership.js';
 import {podVolumeDir, type PodVolume, type VolumeHost, type VolumePlugin} from './volume-plugin.js';
 
 /** Options of createAtomicWriterPlugin. */
@@ -24,8 +25,9 @@ export function createAtomicWriterPlugin<Source>(
   options: AtomicWriterPluginOptions<Source>,
 ): VolumePlugin<Source> {
   const {directory, medium, payload} = options;
+  const plugin = directory.replace('~', '/');
   return {
-    name: directory.replace('~', '/'),
+    name: plugin,
     readOnly: true,
     requiresRemount: true,
     path: (node, volume) => podVolumeDir(node, directory, volume),
@@ -39,7 +41,7 @@ export function createAtomicWriterPlugin<Source>(
       await writeAtomically(path, files, {
         now: host.clock.now(),
         setOwnership: async () => {
-          await setVolumeOwnership(path, {fsGroup: fsGroupOf(volume), readOnly: true});
+          await setOwnership(host, {plugin, path, fsGroup: fsGroupOf(volume), readOnly: true});
         },
       });
     },

@@ -1,10 +1,10 @@
 import {rmdir} from 'node:fs/promises';
 import {allContainersOf} from '../../../../api/pod-containers.js';
-import type {MountPropagationMode, Pod} from '../../../../api/types/v1-pod.js';
+import type {MountPropagationMode} from '../../../../api/types/v1-pod.js';
 import {OPEN_DIRECTORY} from '../../../../base/fs/file-handles.js';
 import {withFile, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
-import {setVolumeOwnership} from '../fs-group-ownership.js';
+import {setOwnership} from './set-ownership.js';
 import {joinMountOptions} from '../mount-options.js';
 import {bindPropagation, isMountPoint, type Mounter} from '../mounter.js';
 import {markReady, unmarkReady} from './ready-mark.js';
@@ -25,17 +25,18 @@ export interface BoundDirectory {
  * Replaces the mount of a killed process. Rejects with SystemError.
  */
 export async function bindForPod(
-  {node, mounter}: Pick<VolumeHost, 'node' | 'mounter'>,
+  host: Pick<VolumeHost, 'node' | 'mounter' | 'clock' | 'operated'>,
   volume: PodVolume<unknown>,
   {plugin, directory, setsGroup}: BoundDirectory,
 ): Promise<void> {
+  const {node, mounter} = host;
   const path = podVolumeDir(node, plugin, volume);
   const readyDir = podPluginDir(node, plugin, volume);
   await unmarkReady(readyDir);
   // A killed process has left it without its options.
   if (await isMountPoint(path, mounter)) await mounter.unmount(path);
   await bind(volume, directory, path, mounter);
-  if (volume.readOnly !== true && setsGroup) await setPodOwnership(volume.pod, path);
+  if (volume.readOnly !== true && setsGroup) await setPodOwnership(host, volume, {plugin, path});
   await markReady(readyDir);
 }
 
@@ -70,10 +71,16 @@ function propagationModes({pod, name, specName = name}: PodVolume<unknown>): rea
   );
 }
 
-/** Gives the files of a volume the group of a pod, if it has one. Rejects with SystemError. */
-export async function setPodOwnership({spec: {securityContext = {}}}: Pod, path: string): Promise<void> {
-  const {fsGroup, fsGroupChangePolicy} = securityContext;
-  await setVolumeOwnership(path, {
+/** Gives the files of a volume the group of its pod, if that has one; `plugin` is the name of the plugin's directory. Rejects with SystemError. */
+export async function setPodOwnership(
+  host: Pick<VolumeHost, 'clock' | 'operated'>,
+  {pod}: PodVolume<unknown>,
+  {plugin, path}: {readonly plugin: string; readonly path: string},
+): Promise<void> {
+  const {fsGroup, fsGroupChangePolicy} = pod.spec.securityContext ?? {};
+  await setOwnership(host, {
+    plugin: plugin.replace('~', '/'),
+    path,
     fsGroup,
     readOnly: false,
     onlyOnRootMismatch: fsGroupChangePolicy === 'OnRootMismatch',

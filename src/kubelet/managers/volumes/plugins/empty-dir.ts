@@ -6,7 +6,7 @@ import {nodeAllocatable} from '../../../resources/node-allocatable.js';
 import {mediumMount, type MediumMount} from './empty-dir-medium.js';
 import {isMountPoint, type Mounter} from '../mounter.js';
 import {isMarkedReady, markReady} from './ready-mark.js';
-import {setVolumeOwnership} from '../fs-group-ownership.js';
+import {setOwnership} from './set-ownership.js';
 import {
   podPluginDir,
   podVolumeDir,
@@ -38,17 +38,19 @@ export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
  * SystemError.
  */
 export async function setUpEmptyDir(
-  {node, mounter}: Pick<VolumeHost, 'node' | 'mounter'>,
+  host: Pick<VolumeHost, 'node' | 'mounter' | 'clock' | 'operated'>,
   volume: PodVolume<EmptyDirVolumeSource>,
   path: string,
 ): Promise<void> {
+  const {node, mounter} = host;
   const mount = mediumMount(volume, nodeAllocatable(node).memoryBytes);
   const readyDir = podPluginDir(node, PLUGIN, volume);
   const present = mount === undefined ? await exists(path) : await isMountPoint(path, mounter);
   if (present && (await isMarkedReady(readyDir))) return;
   await createVolumeDirectory(path);
   if (mount !== undefined && !present) await mountMedium(mount, path, mounter);
-  await setVolumeOwnership(path, {fsGroup: volume.pod.spec.securityContext?.fsGroup, readOnly: false});
+  const {fsGroup} = volume.pod.spec.securityContext ?? {};
+  await setOwnership(host, {plugin: emptyDir.name, path, fsGroup, readOnly: false});
   await markReady(readyDir);
 }
 

@@ -11,7 +11,8 @@ export async function expandOnNode(
   {plugin, options, expand}: ExpandCall,
 ): Promise<boolean> {
   if (expansion === undefined || csi?.expandOther === undefined) return true;
-  const volume = {pod, name, readOnly, expansion, uniqueName: `${plugin}/${name}`, expandOnNode: expand};
+  const uniqueName = `${plugin}/${name}`;
+  const volume = {pod, name, plugin, readOnly, expansion, uniqueName, expandOnNode: expand};
   return await csi.expandOther(volume, options);
 }
 

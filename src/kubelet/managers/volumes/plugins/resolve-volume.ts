@@ -59,6 +59,8 @@ export interface ResolvedVolume {
   readonly plugin: string;
   /** Name of its CSI driver; undefined for other volumes. */
   readonly driver: string | undefined;
+  /** True for a volume of an in-tree kind that a CSI driver replaced. */
+  readonly isMigrated?: boolean | undefined;
   /** True if a program or a server outside of kcri can hold up its operations. */
   readonly canHang: boolean;
   readonly readOnly: boolean;
@@ -96,7 +98,8 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
       hint: 'add a PersistentVolume with volumeMode Block for its claim to the manifests',
     });
   const migrated = translateInlineVolume(volume, podRef(pod).namespace);
-  if (migrated !== undefined) return bind(csiVolume, {pod, specName: name, ...migrated});
+  if (migrated !== undefined)
+    return {...bind(csiVolume, {pod, specName: name, ...migrated}), isMigrated: true};
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
@@ -112,7 +115,7 @@ function isKind(kind: string): kind is Kind {
 }
 
 function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): ResolvedVolume {
-  const {volume, readOnly} = claimed;
+  const {volume, readOnly, isMigrated} = claimed;
   const {metadata, spec} = volume;
   const {name = ''} = metadata;
   const {accessModes = []} = spec;
@@ -126,7 +129,7 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
     expansion: expansionOf(claimed),
   };
   const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
-  return withClaimChecks({...bound, groupId: groupIdOf(metadata.annotations)}, claimed);
+  return withClaimChecks({...bound, isMigrated, groupId: groupIdOf(metadata.annotations)}, claimed);
 }
 
 /** Returns the group that an annotation gives to processes that use a volume; undefined without a valid one (VolumeGidAnnotationKey). */

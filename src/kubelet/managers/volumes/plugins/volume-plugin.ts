@@ -52,6 +52,21 @@ export interface VolumeHost {
   readonly onVolume?: VolumeStepSink | undefined;
   /** Receives the operations of the volumes; they are dropped by default. */
   readonly operated?: (operation: VolumeOperation) => void;
+  /** Called after each successful mount of a volume; by default nothing is. */
+  readonly mounted?: (volume: MountedOperation) => void;
+}
+
+/** A volume of a pod that was mounted or mapped. */
+export interface MountedOperation {
+  /** Name of the volume in the pod. */
+  readonly name: string;
+  /** Name of the plugin in metrics. */
+  readonly plugin: string;
+  /** Name of its CSI driver; undefined for other volumes. */
+  readonly driver: string | undefined;
+  readonly isBlock: boolean;
+  /** Time since the pod needed the volume, with failed attempts and their delays. */
+  readonly durationMs: number;
 }
 
 /** Node and FlexVolume drivers, on which it depends whether a volume is measured. */

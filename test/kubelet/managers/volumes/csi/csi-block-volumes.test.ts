@@ -6,6 +6,7 @@ import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persist
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
+import {NO_METRICS, type KubeletMetrics} from '../../../../../src/kubelet/contract/kubelet-metrics.js';
 import {createOnDemandCsiManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-node-manager.js';
 import {nodeExpand} from '../../../../../src/kubelet/managers/volumes/csi/expand/node-expand.js';
 import {startCsi} from '../../../../../src/kubelet/managers/volumes/csi/start-csi.js';
@@ -48,16 +49,22 @@ async function aBlockNode(options: Partial<FakeCsiDriverOptions> = {}, spec = SP
     await driver[Symbol.asyncDispose]();
   });
   const node = {...GOLDEN_NODE, ...facts, rootDir};
+  const operations: string[] = [];
+  const metrics: KubeletMetrics = {
+    ...NO_METRICS,
+    volumeOperated: ({plugin, operation, isSuccessful}) =>
+      operations.push(`${plugin} ${operation} ${isSuccessful}`),
+  };
   const start = async () => {
     const {drivers, volumes: csi} = await startCsi(
-      fakeManagerServices({node, clock: systemClock}),
+      {...fakeManagerServices({node, clock: systemClock}), metrics},
       end.signal,
     );
     await drivers.register({name: CSI_DRIVER, endpoint: path, versions: ['1.0.0']}, signal);
     const host = {...aHost(node, claims(spec)), csi};
     return {csi, mount: async (pod: Pod) => await mountVolumes(pod, host, signal)};
   };
-  return {node, rootDir, driver, start, socket: path, blocks: join(rootDir, BLOCKS)};
+  return {node, rootDir, driver, operations, start, socket: path, blocks: join(rootDir, BLOCKS)};
 }
 
 async function aDisk(): Promise<string> {
@@ -71,7 +78,7 @@ async function aDisk(): Promise<string> {
 describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
   test('a block volume is staged, published and mapped as by a kubelet, and nothing is left of it', async () => {
     const device = await aDisk();
-    const {node, rootDir, driver, start, blocks} = await aBlockNode({device});
+    const {node, rootDir, driver, operations, start, blocks} = await aBlockNode({device});
     const {csi, mount} = await start();
     const {volumes} = await mount(aDevicePod());
     const target = join(blocks, 'publish/pv/u1');
@@ -100,6 +107,8 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     ]).toEqual([]);
     expect(await loopFiles(rootDir)).toEqual([]);
     expect(existsSync(join(rootDir, 'pods/u1'))).toBe(false);
+    const plugin = `kubernetes.io/csi:${CSI_DRIVER}`;
+    expect(operations).toEqual([`${plugin} unmap_volume true`, `${plugin} unmap_device true`]);
   });
 
   test('a volume is unstaged after its last pod, also by a kubelet that has found it on the disk', async () => {

@@ -13,6 +13,7 @@ import type {
 } from '../../../../contract/volumes/csi-volumes.js';
 import type {ClaimEvent, ResizedClaim} from '../../../../contract/volumes/resized-claim.js';
 import {uniqueVolumeName} from '../csi-paths.js';
+import {csiPluginOf} from '../csi-metrics.js';
 import type {CsiServices} from '../csi-services.js';
 import {checkResize, claimSizeOf, failed, finished, inProgress, isRecoverable} from './claim-status.js';
 import {ExpandError, nodeExpand} from './node-expand.js';
@@ -64,6 +65,7 @@ export class VolumeExpander {
     const {driver, handle} = volume;
     const expandable: ExpandableVolume = {
       ...{pod, name, readOnly, expansion},
+      plugin: csiPluginOf(driver),
       uniqueName: uniqueVolumeName(volume),
       expandOnNode: async ({newSize}, signal) => nodeExpand(volume, newSize, this.#services, signal),
     };
@@ -163,8 +165,10 @@ export class VolumeExpander {
     if (volume.readOnly || state.isInUse) return true;
     if (state.size === undefined || compareQuantities(size, state.size) <= 0) return true;
     const oldSize = state.size;
-    const claim = await claims.claim(ref, options.signal);
-    return await this.#expand({volume, claim, newSize: size, oldSize, state, claims, options});
+    return await this.#services.metrics.timeOf('volume_fs_resize', volume.plugin, async () => {
+      const claim = await claims.claim(ref, options.signal);
+      return await this.#expand({volume, claim, newSize: size, oldSize, state, claims, options});
+    });
   }
 
   async #expand(work: Work): Promise<IsDone> {

@@ -108,7 +108,7 @@ interface PodMount {
  * bound. After the end of a call the directory stays, so that the driver is asked to unmount it with the pod.
  */
 async function mount(host: VolumeHost, {volume, driver, path}: PodMount, signal: AbortSignal): Promise<void> {
-  const {pod, readOnly = false} = volume;
+  const {readOnly = false} = volume;
   const {fsGroup: setsGroup} = driver.capabilities;
   const secret = await readOptionsSecret(host, volume, signal);
   await makeDirectoryPath(path, 0o750);
@@ -123,7 +123,7 @@ async function mount(host: VolumeHost, {volume, driver, path}: PodMount, signal:
     throw error;
   }
   if (isSupported) {
-    if (!readOnly && setsGroup) await setPodOwnership(pod, path);
+    if (!readOnly && setsGroup) await setPodOwnership(host, volume, {plugin: directoryOf(volume), path});
     return;
   }
   const directory = flexDevicePath(host.node, identityOf(volume));
