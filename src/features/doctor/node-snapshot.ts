@@ -305,6 +305,18 @@ export interface PodDirs {
   readonly pods: Fact<readonly {readonly uid: string; readonly modifiedAt: string}[]>;
   /** UIDs of the pods that kcri has records of. */
   readonly records: Fact<readonly string[]>;
+  /** Claims of commands that no pod uses; undefined in nodes that older versions saved. */
+  readonly unusedClaims?: Fact<readonly UnusedClaim[]>;
+}
+
+/** A PersistentVolumeClaim that no pod of kcri uses, but that has data. */
+export interface UnusedClaim {
+  /** Claim as `namespace/name`. */
+  readonly claim: string;
+  /** Directory of the claim; undefined if a CSI driver has created its volume. */
+  readonly path?: string;
+  /** CSI driver that has created its volume. */
+  readonly driver?: string;
 }
 
 /** Log files of pods. */

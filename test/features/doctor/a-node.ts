@@ -169,6 +169,7 @@ export const GOOD_NODE: NodeSnapshot = {
       rootDir: '/var/lib/kubelet',
       pods: known([{uid: 'uid-1', modifiedAt: '2026-11-27T10:00:00.000Z'}]),
       records: known([]),
+      unusedClaims: known([]),
     },
   ],
   podLogs: known({

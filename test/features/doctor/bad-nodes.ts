@@ -163,6 +163,24 @@ export const BAD_NODES: readonly BadNode[] = [
     /1 mount of pods .*\/r\/pods\/gone\/v \(tmpfs\)/,
   ],
   [
+    'leftovers/claims',
+    {
+      podDirs: [
+        {
+          ...{rootDir: '/r', pods: {value: []}, records: {value: []}},
+          unusedClaims: {
+            value: [
+              {claim: 'default/data', path: '/r/claims/default/data'},
+              {claim: 'test/db', driver: 'disk.example.com'},
+            ],
+          },
+        },
+      ],
+    },
+    'warning',
+    /2 claims with data .*default\/data: \/r\/claims\/default\/data.*test\/db: volume of the CSI driver disk/,
+  ],
+  [
     'leftovers/sandboxes',
     withRuntime({sandboxes: {value: []}}),
     'warning',

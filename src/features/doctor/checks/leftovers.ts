@@ -112,6 +112,30 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'leftovers/claims',
+    title: 'claims that no pod uses',
+    examine: ({podDirs}) => {
+      const unread = podDirs.find(({unusedClaims}) => unusedClaims !== undefined && 'error' in unusedClaims);
+      if (unread?.unusedClaims !== undefined && 'error' in unread.unusedClaims)
+        return skipped(unread.unusedClaims.error);
+      const unused = podDirs.flatMap(({rootDir, unusedClaims}) =>
+        (unusedClaims === undefined ? [] : (valueOf(unusedClaims) ?? [])).map((one) => ({rootDir, ...one})),
+      );
+      if (unused.length === 0) return ok('none');
+      return warning(`${counted(unused.length, 'claim')} with data that no pod uses`, {
+        details: shownFirst(
+          unused.map(({claim, path, driver}) => `${claim}: ${path ?? `volume of the CSI driver ${driver}`}`),
+        ),
+        remedy: [
+          'keep them, if their data is still needed; otherwise delete them with it:',
+          ...unused.slice(0, SHOWN).map(({rootDir, claim}) => ({
+            kcri: ['delete', '--volumes', `pvc/${claim}`, '--root-dir', rootDir],
+          })),
+        ],
+      });
+    },
+  },
+  {
     id: 'leftovers/images',
     title: 'images that nothing uses',
     examine: ({runtime: {images, containers, config}}) =>

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {readUnusedClaims} from './unused-claims.js';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
 import type {KernelRecord} from '../../why/snapshot/kernel-log.js';
 import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
@@ -161,9 +162,10 @@ export function kernelProblems(
 /** Reads the directories of pods below a root directory. */
 export async function readPodDirs(rootDir: string, node: FileReader): Promise<PodDirs> {
   const directory = join(rootDir, 'pods');
-  const [names, records] = await Promise.all([
+  const [names, records, unusedClaims] = await Promise.all([
     node.names(directory),
     node.names(join(stateDirectory(rootDir), 'records')),
+    readUnusedClaims(rootDir, node),
   ]);
   const pods =
     'error' in names
@@ -176,7 +178,8 @@ export async function readPodDirs(rootDir: string, node: FileReader): Promise<Po
             })),
           ),
         };
-  return {rootDir, pods, records: mapFact(records, (all) => all.map((name) => name.replace(/\.json$/, '')))};
+  const uids = mapFact(records, (all) => all.map((name) => name.replace(/\.json$/, '')));
+  return {rootDir, pods, records: uids, unusedClaims};
 }
 
 /** Number of log files that are looked at, and of those that are kept. */
