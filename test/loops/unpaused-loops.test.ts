@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kube-api/reflector.ts: #streamObjects': 'repeats once, with any version',
   'kube-api/resource.ts: createCollection': 'ends with the last page',
   'kube-api/transport/http2-transport.ts: send': 'waits for a connection that has room',
-  'kubelet/cluster/csi/cluster-csi.ts: untilAttached': 'waits for a change of the Node',
+  'kubelet/cluster/node/volumes-in-use.ts: untilAttached': 'waits for a change of the Node',
   'kubelet/cluster/pods/api-status-manager.ts: run': 'a turn without a pause takes a pod from a queue',
   'kubelet/foreground/sync-job.ts: run': 'waits for the end of a pod',
   'kubelet/managers/cgroups/systemd-slices.ts: #waitFor':
