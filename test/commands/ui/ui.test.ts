@@ -232,3 +232,15 @@ test('with a certificate the page listens elsewhere, and only answers to its nam
   expect(await statusOf(`127.0.0.2:${port}`)).toBe(401);
   expect(await statusOf(`evil.example:${port}`)).toBe(421);
 });
+
+test('a runtime that stays unavailable is reported once', async () => {
+  const {testbed, page, output} = await started();
+  await page.signIn();
+  const live = await page.live();
+  await live.until(() => live.pod('web') !== undefined);
+  await testbed.runtime.stop();
+  await live.until(() => live.last?.nodes[0]?.failure !== undefined);
+  const before = live.messages.length;
+  await live.until(() => live.messages.length > before + 5);
+  expect(output.stderr.match(/is unavailable/g)).toHaveLength(1);
+});
