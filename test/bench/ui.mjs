@@ -36,10 +36,10 @@ async function measure(pods) {
       try {
         const firstPaintMs = await page.firstPaintMs();
         await delay(WARM_UP_SECONDS * 1000);
-        const [samples, bytes] = [node.samples(), await page.receivedBytes()];
+        const [samples, bytes] = [node.samples(), page.receivedBytes()];
         const [kcri, browser] = await Promise.all([shareOf(node.cpuMs), shareOf(page.cpuMs)]);
         const taken = node.samples() - samples;
-        const sent = (await page.receivedBytes()) - bytes;
+        const sent = page.receivedBytes() - bytes;
         const scrolling = await page.scroll(10);
         await page.close();
         const calls = node.calls();

@@ -61,7 +61,7 @@ test('the description has resources that another client has updated', async () =
   );
   const statusText = async () => (await part(page, pod.key, 'status')).text;
   expect(await statusText()).not.toContain('in Effect');
-  await using connection = await connect(testbed.runtime.endpoint);
+  using connection = connect(testbed.runtime.endpoint);
   const [record] = testbed.runtime.containers;
   await connection.runtime.updateContainerResources({
     containerId: containerId(record!.id),

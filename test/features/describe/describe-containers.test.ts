@@ -1,7 +1,6 @@
 import {expect, test} from 'vitest';
 import {containerSection, seccompLines} from '../../../src/features/describe/describe-containers.js';
 import type {ResourceRequirements} from '../../../src/api/types/v1-meta.js';
-import type {ContainerStatus} from '../../../src/api/types/v1-status.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
 
 const PROFILE = {type: 'Localhost', localhostProfile: 'audit.json'} as const;
@@ -46,7 +45,7 @@ test.each<[string, ReturnType<typeof status>, readonly string[]]>([
     resources: {limits: {memory: '64Mi', cpu: '1'}, requests: {memory: '64Mi', cpu: '100m'}},
   });
   const lines = containerSection('Containers', aPod({containers: [container]}), [container], {
-    statuses: [containerStatus as ContainerStatus],
+    statuses: [containerStatus],
     logs: new Map(),
   });
   const from = lines.findIndex((line) => line.includes('in Effect'));
