@@ -36,10 +36,10 @@ async function measure(pods) {
       try {
         const firstPaintMs = await page.firstPaintMs();
         await delay(WARM_UP_SECONDS * 1000);
-        const [samples, bytes] = [node.samples(), await page.receivedBytes()];
+        const [samples, bytes] = [node.samples(), page.receivedBytes()];
         const [kcri, browser] = await Promise.all([shareOf(node.cpuMs), shareOf(page.cpuMs)]);
         const taken = node.samples() - samples;
-        const sent = (await page.receivedBytes()) - bytes;
+        const sent = page.receivedBytes() - bytes;
         const scrolling = await page.scroll(10);
         await page.close();
         const calls = node.calls();
@@ -74,7 +74,7 @@ const HEADERS = {
   'per sample': ({bytes}) => `${(bytes / 1000).toFixed(1)} kB`,
   'first paint': ({firstPaintMs}) => `${firstPaintMs.toFixed(0)} ms`,
   'frames per second while scrolling': ({framesPerSecond}) => framesPerSecond.toFixed(1),
-  'script and layout per frame': ({taskMs}) => `${taskMs.toFixed(1)} ms`,
+  'processor time of a frame': ({taskMs}) => `${taskMs.toFixed(1)} ms`,
   'late frames': ({lateShare}) => percent(100 * lateShare),
   'after the page': ({after, callsAfter}) => `${percent(after)}, ${callsAfter} calls`,
   memory: ({memory}) => `${memory.toFixed(0)} MiB`,

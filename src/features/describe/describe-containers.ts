@@ -1,5 +1,5 @@
 import {isPartial} from '../../api/manager-annotation.js';
-import {canonicalizeQuantity} from '../../api/quantity.js';
+import {canonicalizeQuantity, compareQuantities} from '../../api/quantity.js';
 import type {Container, ContainerPort, Pod, Probe} from '../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../api/types/v1-meta.js';
 import type {ContainerState, ContainerStateTerminated, ContainerStatus} from '../../api/types/v1-status.js';
@@ -55,6 +55,7 @@ function containerLines(
     ...(status ? statusLines(status) : []),
     ...(log.length > 0 ? ['Last Log Lines:', ...indentLines(1, log)] : []),
     ...resourceLines(resources),
+    ...effectiveLines(resources, status),
     ...probeLines(container),
     ...(isPartial(pod) ? [] : [...environmentLines(pod, container), ...mountLines(container)]),
   ];
@@ -129,6 +130,26 @@ function endLines({
 /** Describes limits and requests of a pod or container. */
 export function resourceLines({limits = {}, requests = {}}: ResourceRequirements = {}): readonly string[] {
   return [...amountLines('Limits', limits), ...amountLines('Requests', requests)];
+}
+
+/** Describes limits and requests of the running container that differ from those of the spec. */
+function effectiveLines(
+  {limits = {}, requests = {}}: ResourceRequirements = {},
+  {state, resources}: Partial<ContainerStatus> = {},
+): readonly string[] {
+  if (state?.running === undefined) return [];
+  return [
+    ...amountLines('Limits in Effect', differing(resources?.limits, limits)),
+    ...amountLines('Requests in Effect', differing(resources?.requests, requests)),
+  ];
+}
+
+function differing(effective: ResourceList = {}, wanted: ResourceList): ResourceList {
+  const different = Object.entries(effective).filter(([name, amount]) => {
+    const other = wanted[name];
+    return other === undefined || compareQuantities(amount, other) !== 0;
+  });
+  return Object.fromEntries(different);
 }
 
 function amountLines(title: string, amounts: ResourceList): readonly string[] {

@@ -144,6 +144,11 @@ export class PodReader {
     });
   }
 
+  /** Reads statuses from the runtime in the next observation even if the states of its objects are the same. */
+  forgetObserved(): void {
+    this.#observed = new Map();
+  }
+
   /** Returns the pods that announce a restart although no process runs them, without the announcement. */
   async #notRun(observed: readonly ObservedPod[]): Promise<ReadonlyMap<ObservedPod, Pod>> {
     const pods = observed.filter(({pod}) => announcesRestart(pod));
@@ -220,7 +225,8 @@ export class PodReader {
         records,
       );
       this.#unavailable = error;
-      this.#problems.warn(this.#unavailableText(endpoint, pods, error));
+      // The ages of the states change.
+      this.#problems.warn(this.#unavailableText(endpoint, pods, error), `${endpoint} ${error.plainMessage}`);
       return pods;
     }
   }
@@ -274,10 +280,10 @@ class WarnOnce {
     this.#report = report;
   }
 
-  /** Warns unless it has warned with this text before. */
-  warn(text: string): void {
-    if (!this.#warned.has(text)) this.#report.warn(text);
-    this.#warned.add(text);
+  /** Warns unless it has warned of the problem before, which its text identifies by default. */
+  warn(text: string, problem = text): void {
+    if (!this.#warned.has(problem)) this.#report.warn(text);
+    this.#warned.add(problem);
   }
 }
 

@@ -1,6 +1,7 @@
 import {appendFile, mkdir, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {connect, containerId} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 import type {DoctorAnswer, NodeDetails, PodParts} from '../../../src/features/ui/protocol.js';
@@ -51,6 +52,22 @@ test('a pod has a description, an answer to why, events, a timeline and a manife
     text: '  io.kubernetes.pod.name: web',
     origin: expect.stringContaining('metadata.name web') as string,
   });
+});
+
+test('the description has resources that another client has updated', async () => {
+  const limits = {memory: '64Mi'};
+  const {page, pod, testbed} = await opened(
+    aManifest({containers: [aContainerSpec('main', {resources: {limits, requests: limits}})]}),
+  );
+  const statusText = async () => (await part(page, pod.key, 'status')).text;
+  expect(await statusText()).not.toContain('in Effect');
+  using connection = connect(testbed.runtime.endpoint);
+  const [record] = testbed.runtime.containers;
+  await connection.runtime.updateContainerResources({
+    containerId: containerId(record!.id),
+    linux: {memoryLimitInBytes: 128n * 2n ** 20n},
+  });
+  expect(await statusText()).toMatch(/Limits in Effect:\n +memory: +128Mi\n/);
 });
 
 test('logs are shown without control characters, followed, and end with the page', async () => {

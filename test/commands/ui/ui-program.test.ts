@@ -4,7 +4,8 @@ import {expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 
-test('the built program has the page, and ends cleanly on Ctrl-C', async () => {
+/** Starts `kcri ui` of the built program, and waits for its link. */
+async function startProgram() {
   const [program, ...before] = KCRI_COMMAND;
   const kcri = spawn(program, [...before, 'ui'], {
     cwd: '/',
@@ -13,10 +14,27 @@ test('the built program has the page, and ends cleanly on Ctrl-C', async () => {
   onTestFinished(() => {
     kcri.kill('SIGKILL');
   });
-  let stdout = '';
-  kcri.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
-  await until(() => stdout.includes('\n'));
-  const url = stdout.split('#')[0] ?? '';
+  const output = {stdout: '', stderr: ''};
+  kcri.stdout.on('data', (data: Buffer) => (output.stdout += data.toString()));
+  kcri.stderr.on('data', (data: Buffer) => (output.stderr += data.toString()));
+  await until(
+    () => output.stdout.includes('\n'),
+    () => output.stderr,
+  );
+  return {kcri, output, url: output.stdout.split('#')[0] ?? ''};
+}
+
+test('the page is served on when what reads the link has ended, as in "kcri ui | head -1"', async () => {
+  const {kcri, output, url} = await startProgram();
+  kcri.stdout.destroy();
+  expect((await fetch(url)).status).toBe(200);
+  kcri.kill('SIGINT');
+  expect(await once(kcri, 'exit')).toEqual([0, null]);
+  expect(output.stderr).not.toContain('EPIPE');
+});
+
+test('the built program has the page, and ends cleanly on Ctrl-C', async () => {
+  const {kcri, url} = await startProgram();
   const page = await fetch(url);
   expect(page.status).toBe(200);
   const html = await page.text();

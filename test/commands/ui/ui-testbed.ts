@@ -45,6 +45,37 @@ export class HeldPauses {
   }
 }
 
+/** Counts the timers of a clock. */
+export class CountedTimers {
+  /** Number of timers that have begun. */
+  begun = 0;
+  readonly #pending: number[] = [];
+
+  /** The clock of the timers. */
+  readonly clock: Clock = {
+    ...UI_CLOCK,
+    sleep: async (ms, signal) => {
+      this.begun += 1;
+      this.#pending.push(ms);
+      try {
+        await UI_CLOCK.sleep(ms, signal);
+      } finally {
+        this.#pending.splice(this.#pending.indexOf(ms), 1);
+      }
+    },
+  };
+
+  /** Number of timers that have neither ended nor been aborted. */
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  /** Their durations, in ms. */
+  get pendingText(): string {
+    return this.#pending.join();
+  }
+}
+
 /** Message of the live stream. */
 export interface LiveLine {
   readonly kind: 'state' | 'update';

@@ -1,6 +1,7 @@
 import {createServer} from 'node:net';
 import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
@@ -8,7 +9,7 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {createSelfSignedPair} from '../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
-import {HeldPauses, pathOf, startUi, type RunningUi} from './ui-testbed.js';
+import {CountedTimers, HeldPauses, pathOf, startUi, type RunningUi} from './ui-testbed.js';
 import type {RunOptions} from '../../cli/run-kcri.js';
 
 async function sync(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
@@ -130,6 +131,30 @@ test('the runtime is not asked while no page is open', async () => {
   expect([testbed.runtime.calls, pauses.held]).toEqual([[], 0]);
 });
 
+test('after the last page has closed no timer is left, and none begins', async () => {
+  const timers = new CountedTimers();
+  const {testbed, page} = await started([], {clock: timers.clock});
+  await page.signIn();
+  const [first, second] = [await page.live(), await page.live()];
+  for (const live of [first, second]) await live.until(() => live.messages.length > 2);
+  const pod = [...first.pods.values()][0]!;
+  const following = new AbortController();
+  const log = await page.get(pathOf('/api/logs', pod.key), {signal: following.signal});
+  expect(log.status).toBe(200);
+  await page.json(pathOf('/api/pod', pod.key, {part: 'status'}));
+  first.close();
+  second.close();
+  following.abort();
+  // A timer that goes on would begin another one: the clock is fast.
+  const isQuiet = async (): Promise<boolean> => {
+    const {begun} = timers;
+    testbed.runtime.clearCalls();
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    return timers.pending === 0 && timers.begun === begun && testbed.runtime.calls.length === 0;
+  };
+  await until(isQuiet, () => timers.pendingText);
+});
+
 test('a runtime that is unavailable is told, with the pods that are known', async () => {
   const {testbed, page} = await started();
   await page.signIn();
@@ -231,4 +256,16 @@ test('with a certificate the page listens elsewhere, and only answers to its nam
   expect(await statusOf(`node.example:${port}`)).toBe(401);
   expect(await statusOf(`127.0.0.2:${port}`)).toBe(401);
   expect(await statusOf(`evil.example:${port}`)).toBe(421);
+});
+
+test('a runtime that stays unavailable is reported once', async () => {
+  const {testbed, page, output} = await started();
+  await page.signIn();
+  const live = await page.live();
+  await live.until(() => live.pod('web') !== undefined);
+  await testbed.runtime.stop();
+  await live.until(() => live.last?.nodes[0]?.failure !== undefined);
+  const before = live.messages.length;
+  await live.until(() => live.messages.length > before + 5);
+  expect(output.stderr.match(/is unavailable/g)).toHaveLength(1);
 });

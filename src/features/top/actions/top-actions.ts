@@ -80,7 +80,8 @@ export class TopActions {
   }
 
   /** Returns the lines of a description, of the answer of `why`, or of events. */
-  async readText(view: PagerView, {kind, name}: TopItem, shown: ShownPod): Promise<readonly string[]> {
+  async readText(view: PagerView, {kind, name}: TopItem, sampled: ShownPod): Promise<readonly string[]> {
+    const shown = view === 'events' ? sampled : await this.#observeAgain(sampled);
     if (view === 'why') {
       const {readWhy} = await import('./read-why.js');
       const container = kind === 'pod' ? undefined : name;
@@ -102,6 +103,17 @@ export class TopActions {
   /** Returns the recorded events of a pod of kcri, newest last. Rejects with SystemError. */
   async recordedEvents({listed}: ShownPod): Promise<readonly RecordedEvent[]> {
     return (await this.#reader.recordedEvents([listed])).map(({event}) => event);
+  }
+
+  /**
+   * Reads the status of a pod of kcri from its runtime: samples do so only when the state of one of its objects changes, which
+   * other resources, such as after UpdateContainerResources, do not.
+   */
+  async #observeAgain(shown: ShownPod): Promise<ShownPod> {
+    if (shown.listed.record === undefined) return shown;
+    this.#reader.forgetObserved();
+    const [observed] = await this.#reader.observe([shown.listed]);
+    return observed ?? shown;
   }
 
   /** Returns the connection to the runtime of a pod. */
