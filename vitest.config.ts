@@ -32,6 +32,7 @@ const ON_BUNDLE = IS_FULL
       'test/program/{bundled,help,invalid-arguments,main,process-end}.test.ts',
       'test/commands/{describe,events,jsonschema,logs,run}.test.ts',
       'test/commands/{help,kubelet,plan,streaming}/*.test.ts',
+      'test/commands/record/{record,swap}.test.ts',
       'test/commands/sync/sync.test.ts',
     ];
 

@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {ConfigError, isSystemCallError} from '../base/errors.js';
 
@@ -48,6 +49,14 @@ export function recorderLink(path: string): string {
 /** Returns the second name of a runtime's own socket while a recorder's is in its place. */
 export function swappedName(path: string): string {
   return `${path}.kcri-runtime`;
+}
+
+/** Returns a hint at the runtime's own socket, which a killed recorder has left under another name; undefined without one. */
+export function swappedSocketHint(path: string): string | undefined {
+  const own = swappedName(path);
+  return existsSync(own)
+    ? `a killed "kcri record --swap" has left the runtime's own socket at ${own}; put it back with "mv ${own} ${path}"`
+    : undefined;
 }
 
 /** Returns what the link leads to: the inode of the recorder's socket, which a later socket has not, and the runtime's path. */

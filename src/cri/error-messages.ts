@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {unlessRoot} from '../base/errors.js';
-import {socketPath, swappedName, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
+import {socketPath, swappedSocketHint, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
 /** A failed call, from which message and hint are derived. */
 interface Failure {
@@ -129,14 +129,6 @@ const REMOTE: Advice = [
     'allow it in the sshd_config of the node: AllowStreamLocalForwarding yes, and no DisableForwarding',
   ],
 ];
-
-/** Returns a hint at the runtime's own socket, which a killed recorder has left under another name; undefined without one. */
-export function swappedSocketHint(path: string): string | undefined {
-  const own = swappedName(path);
-  return existsSync(own)
-    ? `a killed "kcri record --swap" has left the runtime's own socket at ${own}; put it back with "mv ${own} ${path}"`
-    : undefined;
-}
 
 /** Suggests another endpoint: the first well-known socket that exists. */
 function otherEndpoint(endpoint: string): string {

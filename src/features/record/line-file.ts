@@ -131,7 +131,7 @@ export class LineFile {
     let chunk: Buffer[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (length > 0) await this.#file.appendFile(Buffer.concat(chunk));
+      if (length > 0) await this.#append(chunk, length);
       this.#size += length;
       chunk = [];
       length = 0;
@@ -146,6 +146,13 @@ export class LineFile {
       length += bytes;
     }
     await flush();
+  }
+
+  /** Appends buffers of a total length without joining them: lines of lists are long. */
+  async #append(buffers: readonly Buffer[], length: number): Promise<void> {
+    const {bytesWritten} = await this.#file.writev(buffers);
+    // The next write has the error of a full disk.
+    if (bytesWritten < length) await this.#file.appendFile(Buffer.concat(buffers).subarray(bytesWritten));
   }
 
   async #rotate(): Promise<void> {

@@ -3,8 +3,7 @@ import {connect} from 'node:net';
 import {dirname} from 'node:path';
 import {SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
-import {isRecorderTarget} from '../../cri/endpoint.js';
-import {swappedSocketHint} from '../../cri/error-messages.js';
+import {isRecorderTarget, swappedSocketHint} from '../../cri/endpoint.js';
 
 /**
  * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no

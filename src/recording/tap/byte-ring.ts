@@ -37,12 +37,11 @@ const ALIGNMENT = 8;
 /** Bits of a length. */
 const LENGTH_BITS = 28;
 
-/** Returns memory for a ring of a size that is a power of two. */
+/** Returns memory for a ring of a size that is a power of two, whose reader waits to be woken. */
 export function ringMemory(bytes: number): RingMemory {
-  return {
-    bytes: new SharedArrayBuffer(bytes),
-    state: new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT),
-  };
+  const state = new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT);
+  new Int32Array(state)[WAITS] = 1;
+  return {bytes: new SharedArrayBuffer(bytes), state};
 }
 
 /**

@@ -7,10 +7,9 @@ import {AnswerUrl, type UrlReplacement} from './answer-url.js';
 import {DirectionTap} from './direction-tap.js';
 import {MessageCollector, type CollectorLimits, type TappedMessage} from './message-collector.js';
 import {isSessionMethod, methodOf} from './method-table.js';
-import type {RelayTap} from './relay-tap.js';
+import type {RelayTap, Side} from './relay-tap.js';
 
-/** Side of a connection. */
-export type Side = 'client' | 'server';
+export type {Side} from './relay-tap.js';
 
 /** A gRPC call on a connection, and what is known of it at its start. */
 export interface TappedCall {

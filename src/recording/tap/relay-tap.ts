@@ -1,4 +1,5 @@
-import type {Side} from './connection-tap.js';
+/** Side of a connection. */
+export type Side = 'client' | 'server';
 
 /** Reads along on a connection of a relay. */
 export interface RelayTap {
