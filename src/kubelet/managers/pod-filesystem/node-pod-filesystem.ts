@@ -231,9 +231,9 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
-  async removePod(pod: Pod): Promise<void> {
+  async removePod(pod: Pod, signal?: AbortSignal): Promise<void> {
     await this.#endMounts(podRef(pod).uid);
-    await removePodDir(this.#node, podRef(pod).uid, {csi: this.#csiVolumes()});
+    await removePodDir(this.#node, podRef(pod).uid, {csi: this.#csiVolumes(), signal});
     await removePodLogs(this.#node, pod);
     await this.#logLinks?.removePod(pod);
   }
