@@ -21,17 +21,23 @@ export function pluginRegistry(rootDir: string): string {
 
 /**
  * Returns the plugins of a type, such as `CSIPlugin`, with a socket in a directory, as the plugin watcher of a kubelet finds them, but
- * without NotifyRegistrationStatus. Those that do not answer are left out. Rejects with SystemError.
+ * without NotifyRegistrationStatus. Those that do not answer are left out, and reported to `onSilence` with their socket. Rejects with
+ * SystemError.
  */
-export async function findPlugins(directory: string, type: string): Promise<readonly FoundPlugin[]> {
+export async function findPlugins(
+  directory: string,
+  type: string,
+  onSilence: (path: string, error: unknown) => void = () => undefined,
+): Promise<readonly FoundPlugin[]> {
   const names = (await listNames(directory)).filter((name) => !name.startsWith('.'));
   const found = await Promise.all(
     names.map(async (name) => {
       try {
         return await askPlugin(join(directory, name), type);
       } catch (error) {
-        if (isExpectedError(error)) return undefined;
-        throw error;
+        if (!isExpectedError(error)) throw error;
+        onSilence(join(directory, name), error);
+        return undefined;
       }
     }),
   );

@@ -159,6 +159,6 @@ export interface PodFilesystem {
   removeContainerLogs(pod: Pod, container: CreatedContainer): Promise<void>;
   /** Unmounts and removes the pod's volumes; its other directories remain. Rejects with the signal's reason while it waits. */
   removeVolumes(pod: Pod, signal?: AbortSignal): Promise<void>;
-  /** Unmounts the pod's volumes and removes its directories and logs. */
-  removePod(pod: Pod): Promise<void>;
+  /** Unmounts the pod's volumes and removes its directories and logs. Rejects with the signal's reason while it waits. */
+  removePod(pod: Pod, signal?: AbortSignal): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type {Finding} from '../finding.js';
+import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import {quoteMessage} from './message-patterns.js';
 import {nextStart} from './next-start.js';
 import {
@@ -70,8 +71,28 @@ export function explainWaiting(subject: ContainerSubject): Finding | undefined {
   };
 }
 
+/** Volumes that the node mounts with the help of a driver or a server, which may hang. */
+function slowVolumes({pod: {spec}}: PodSnapshot): readonly string[] {
+  return (spec.volumes ?? [])
+    .filter(
+      ({csi, persistentVolumeClaim: claim, ephemeral, nfs, iscsi, fc, flexVolume: flex}) =>
+        (csi ?? claim ?? ephemeral ?? nfs ?? iscsi ?? fc ?? flex) !== undefined,
+    )
+    .map(({name}) => name);
+}
+
 function explainCreation(subject: ContainerSubject): Finding {
   const {name, status, snapshot} = subject;
+  const volumes = slowVolumes(snapshot);
+  if (snapshot.sandbox === undefined && volumes.length > 0)
+    return {
+      rule: 'being-created',
+      severity: 'progress',
+      container: name,
+      cause: `${titleOf(subject)} has not been created yet; no error is known. The pod has no sandbox, which is made when its volumes are mounted: ${volumes.join(', ')}`,
+      evidence: [],
+      tries: [describeAdvice(snapshot)],
+    };
   const [pulling] = eventsOf(snapshot, name, 'Pulling');
   const isPulling = pulling !== undefined && eventsOf(snapshot, name, 'Pulled', 'Failed').length === 0;
   return {

@@ -93,6 +93,11 @@ export interface CsiVolumeToDelete extends Pick<NewCsiVolume, 'driver' | 'secret
   readonly handle: string;
 }
 
+/** A volume that may be staged on the node. */
+export interface CsiVolumeOnNode extends Pick<NewCsiVolume, 'driver' | 'blockName'> {
+  readonly handle: string;
+}
+
 /** A volume that a driver is to enlarge. */
 export interface CsiVolumeToExpand extends Pick<
   NewCsiVolume,
@@ -204,6 +209,11 @@ export interface CsiVolumes {
   createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
   /** Enlarges a volume that was created. Rejects like createVolume, also if the driver can enlarge none. */
   expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume>;
+  /**
+   * Unstages a volume unless a pod uses it. Undefined in a daemon, which does that by itself. Rejects with SystemError and the signal's
+   * reason.
+   */
+  unstageUnused?(volume: CsiVolumeOnNode, signal?: AbortSignal): Promise<void>;
   /** Deletes a volume that no pod uses; succeeds if it does not exist. Rejects like createVolume. */
   deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void>;
 }

@@ -244,10 +244,10 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
-  async removePod(pod: Pod): Promise<void> {
+  async removePod(pod: Pod, signal?: AbortSignal): Promise<void> {
     const {uid} = podRef(pod);
     await this.#endMounts(uid);
-    await this.#unmounts.time(uid, () => removePodDir(this.#node, uid, {csi: this.#csiVolumes()}));
+    await this.#unmounts.time(uid, () => removePodDir(this.#node, uid, {csi: this.#csiVolumes(), signal}));
     await removePodLogs(this.#node, pod);
     await this.#logLinks?.removePod(pod);
   }

@@ -37,7 +37,7 @@ export interface PodRemoverOptions {
 export interface DeletePodOptions {
   /** Override of the pod's own grace period, in seconds. */
   readonly gracePeriodSeconds?: number | undefined;
-  /** Signal that interrupts the wait for containers to stop: deletePod rejects with its reason and can be repeated. */
+  /** Signal that interrupts the waits for containers and for drivers: deletePod rejects with its reason and can be repeated. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,15 +63,18 @@ export class PodRemover {
     await syncer.terminate(gracePeriodSeconds, signal);
     await observer.containersStopped?.(podRef(record.pod));
     await syncer.removeFromRuntime();
-    await this.removeFromNode(record, syncer);
+    await this.removeFromNode(record, syncer, signal);
     await history.flush();
     await this.forget(record);
   }
 
-  /** Removes the resources of a pod on the node, after those in the runtime; the syncer records the unmount of its volumes. */
-  async removeFromNode(record: PodRecord, syncer: UnmountRecorder): Promise<void> {
-    await recordUnmountOf(syncer, async () => this.#filesOf(record).removePod(record.pod));
-    await this.#options.provisioner?.reclaimOf(record.uid);
+  /**
+   * Removes the resources of a pod on the node, after those in the runtime; the syncer records the unmount of its volumes. Rejects with
+   * the signal's reason while it waits for drivers.
+   */
+  async removeFromNode(record: PodRecord, syncer: UnmountRecorder, signal?: AbortSignal): Promise<void> {
+    await recordUnmountOf(syncer, async () => this.#filesOf(record).removePod(record.pod, signal));
+    await this.#options.provisioner?.reclaimOf(record.uid, signal);
     await this.#removeCgroup(record);
   }
 

@@ -351,3 +351,15 @@ describe('usage', () => {
     );
   });
 });
+
+test('a container that waits for the volumes of a driver has their names in its cause, until there is a sandbox', () => {
+  const volumes = [
+    {name: 'data', persistentVolumeClaim: {claimName: 'c'}},
+    {name: 'tmp', emptyDir: {}},
+  ];
+  const pod = aStatusPod([{state: {waiting: {reason: 'ContainerCreating'}}}], {spec: {volumes}});
+  expect(first(aSnapshot({pod, sandbox: undefined}))?.cause).toBe(
+    'container main has not been created yet; no error is known. The pod has no sandbox, which is made when its volumes are mounted: data',
+  );
+  expect(first(aSnapshot({pod}))?.cause).toBe('container main has not been created yet; no error is known');
+});

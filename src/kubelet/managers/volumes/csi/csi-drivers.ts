@@ -1,5 +1,5 @@
 import {runInBackground} from '../../../../base/async/background-work.js';
-import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import type {Logger} from '../../../../base/logger.js';
 import type {PluginHandler, RegisteredPlugin} from '../../../contract/resources/plugin-handler.js';
 import type {CsiCluster, CsiDriverInfo} from '../../../contract/volumes/csi-cluster.js';
@@ -32,6 +32,10 @@ export class CsiDrivers implements PluginHandler {
   readonly type = 'CSIPlugin';
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Driver>();
+  /** Why drivers could not be registered, by their names. */
+  readonly #failures = new Map<string, string>();
+  /** Sockets of plugins that have not said which driver they are, and why. */
+  readonly #silent = new Map<string, string>();
 
   constructor(options: CsiDriversOptions) {
     this.#options = options;
@@ -45,7 +49,7 @@ export class CsiDrivers implements PluginHandler {
   /** Asks a driver what it reports about the node. Rejects with SystemError and the signal's reason. */
   async info(name: string, signal: AbortSignal): Promise<CsiDriverInfo> {
     const driver = this.#drivers.get(name);
-    if (driver === undefined) throw driverNotRegistered(name, 'failed to get CSI client');
+    if (driver === undefined) throw this.#notRegistered(name, 'failed to get CSI client');
     return await readDriverInfo(name, this.#connect(name, driver.endpoint), signal);
   }
 
@@ -57,12 +61,31 @@ export class CsiDrivers implements PluginHandler {
   /** Returns the socket of a driver. Throws SystemError if it is not registered; `step` starts the message. */
   endpoint(name: string, step: string): string {
     const driver = this.#drivers.get(name);
-    if (driver === undefined) throw driverNotRegistered(name, step);
+    if (driver === undefined) throw this.#notRegistered(name, step);
     return driver.endpoint;
   }
 
   isRegistered(name: string): boolean {
     return this.#drivers.has(name);
+  }
+
+  /** Notes that a plugin does not answer at its socket. */
+  noteSilence(path: string, message: string): void {
+    this.#silent.set(path, message);
+  }
+
+  /** Returns why a driver that may run cannot be called; undefined if nothing is known of it. */
+  problemOf(name: string): string | undefined {
+    const failure = this.#failures.get(name);
+    if (failure !== undefined) return `its registration failed: ${failure}`;
+    const silent = [...this.#silent].map(
+      ([path, message]) => `${JSON.stringify(path)} does not answer: ${message}`,
+    );
+    return silent.length === 0 ? undefined : silent.join('; ');
+  }
+
+  #notRegistered(name: string, step: string): SystemError {
+    return driverNotRegistered(name, step, this.problemOf(name));
   }
 
   #connect(name: string, endpoint: string): CsiDriverClient {
@@ -85,8 +108,10 @@ export class CsiDrivers implements PluginHandler {
       await this.#options.cluster?.installDriver(info, signal);
     } catch (error) {
       this.#remove(name);
+      if (!signal.aborted) this.#failures.set(name, messageOf(error));
       throw error;
     }
+    this.#failures.delete(name);
     this.#options.onRegistered();
   }
 

@@ -98,6 +98,9 @@ export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManag
       isRegistered: async (driver) => await (await open()).isRegistered(driver),
       createVolume: async (...call) => await (await open()).createVolume(...call),
       expandVolume: async (...call) => await (await open()).expandVolume(...call),
+      unstageUnused: async (...call) => {
+        await (await open()).unstageUnused(...call);
+      },
       deleteVolume: async (...call) => {
         await (await open()).deleteVolume(...call);
       },

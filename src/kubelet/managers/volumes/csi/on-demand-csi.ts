@@ -1,5 +1,6 @@
 import {finishesWithin} from '../../../../base/async/deadline.js';
-import {isExpectedError, SystemError} from '../../../../base/errors.js';
+import {dirname} from 'node:path';
+import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import type {Clock} from '../../../../base/clock.js';
 import {SILENT_LOGGER} from '../../../../base/logger.js';
 import {findPlugins, pluginRegistry} from '../../../../plugin-api/find-plugins.js';
@@ -10,6 +11,7 @@ import type {
   CreatedCsiVolume,
   CsiVolume,
   CsiVolumes,
+  CsiVolumeOnNode,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
   ExpandedCsiVolume,
@@ -19,10 +21,11 @@ import type {
 import type {CsiClaims} from '../../../contract/volumes/csi-cluster.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import type {CsiDrivers} from './csi-drivers.js';
+import {UNSTAGE_STEP} from './driver-not-registered.js';
 import {createManifestCsi} from './manifest-csi.js';
 import {createCsi, type RunningCsi} from './start-csi.js';
 import type {StagedVolumes} from './staged-volumes.js';
-import {listPodCsiVolumes, readPodCsiVolume, type PodCsiVolume} from './volume-data.js';
+import {listPodCsiVolumes, readPodCsiVolume} from './volume-data.js';
 
 /** Time within which a volume that no pod uses is unstaged, in ms. */
 const UNSTAGE_MS = 30_000;
@@ -50,6 +53,7 @@ type OnDemandCalls = Pick<
   | 'createVolume'
   | 'expandVolume'
   | 'deleteVolume'
+  | 'unstageUnused'
 >;
 
 /**
@@ -64,59 +68,86 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal, onStaged?: () => void): Promise<void> {
-    await this.#open(async ({volumes}) => {
+    await this.#open([volume.driver], async ({volumes}) => {
       await volumes.mount(volume, signal, onStaged);
     });
   }
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#open(async ({volumes}) => await volumes.expand(volume, options));
+    return await this.#open([volume.driver], async ({volumes}) => await volumes.expand(volume, options));
   }
 
   async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
-    return await this.#open(async ({volumes}) => await volumes.measure(path, blockName));
+    const data = await readPodCsiVolume(this.#options.node, {
+      path: dirname(path),
+      ...(blockName !== undefined && {blockName}),
+    });
+    const names = data === undefined ? [] : [data.driverName];
+    return await this.#open(names, async ({volumes}) => await volumes.measure(path, blockName));
   }
 
   async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
-    const published = await listPodCsiVolumes(podDir);
-    await this.#open(async ({drivers, volumes, staged}) => {
-      for (const volume of published) await this.#requireDriver(volume, drivers);
+    const published = await Promise.all(
+      (await listPodCsiVolumes(podDir)).map(async (volume) => ({
+        path: volume.path,
+        driver: (await readPodCsiVolume(this.#options.node, volume))?.driverName,
+      })),
+    );
+    const names = published.flatMap(({driver}) => driver ?? []);
+    await this.#open(names, async ({drivers, volumes, staged}) => {
+      for (const volume of published) this.#requireDriver(volume, drivers);
       await volumes.unmountPod(podDir, uid, signal);
-      const during = signal ?? new AbortController().signal;
-      if (!(await finishesWithin(staged.idle(), UNSTAGE_MS, this.#options.clock, during)))
-        throw new SystemError(`the CSI volumes of the pod ${uid} are unmounted, but not unstaged`, {
-          hint: 'look into the log of the CSI driver, and delete the pod again',
-        });
+      await this.#untilUnstaged(staged, `the CSI volumes of the pod ${uid} are unmounted, but`, signal);
+    });
+  }
+
+  async unstageUnused(volume: CsiVolumeOnNode, signal?: AbortSignal): Promise<void> {
+    await this.#open([volume.driver], async ({drivers, staged}) => {
+      drivers.endpoint(volume.driver, UNSTAGE_STEP);
+      staged.releaseUnused(volume);
+      await this.#untilUnstaged(staged, `the CSI volume ${JSON.stringify(volume.handle)} is`, signal);
+    });
+  }
+
+  /** Waits until volumes without a pod are unstaged; `what` starts the message of the error. */
+  async #untilUnstaged(
+    staged: StagedVolumes,
+    what: string,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<void> {
+    if (await finishesWithin(staged.idle(), UNSTAGE_MS, this.#options.clock, signal)) return;
+    throw new SystemError(`${what} not unstaged`, {
+      hint: 'look into the log of the CSI driver, and delete the pod or the claim again',
     });
   }
 
   async isRegistered(driver: string): Promise<boolean> {
-    return await this.#open(async ({drivers}) => drivers.isRegistered(driver));
+    return await this.#open([driver], async ({drivers}) => drivers.isRegistered(driver));
   }
 
   async createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume> {
-    return await this.#open(async ({volumes}) => await volumes.createVolume(volume, signal));
+    return await this.#open([volume.driver], async ({volumes}) => await volumes.createVolume(volume, signal));
   }
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
-    return await this.#open(async ({volumes}) => await volumes.expandVolume(volume, signal));
+    return await this.#open([volume.driver], async ({volumes}) => await volumes.expandVolume(volume, signal));
   }
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
-    await this.#open(async ({volumes}) => {
+    await this.#open([volume.driver], async ({volumes}) => {
       await volumes.deleteVolume(volume, signal);
     });
   }
 
-  /** Calls `work` with the drivers that can be found now. */
-  async #open<T>(work: (csi: OpenCsi) => Promise<T>): Promise<T> {
+  /** Calls `work` with those of these drivers that can be found now; others, which may hang, are not waited for. */
+  async #open<T>(names: readonly string[], work: (csi: OpenCsi) => Promise<T>): Promise<T> {
     const {node, clock, objects, claims} = this.#options;
     const end = new AbortController();
     const services = {node, clock, logger: SILENT_LOGGER, csiCluster: createManifestCsi(objects, claims)};
     const csi = createCsi({...services, metrics: NO_METRICS, nodeStatusChanged: () => undefined}, end.signal);
     try {
       await csi.staged.findUsers();
-      await registerDrivers(node, csi.drivers, end.signal);
+      await registerDrivers(node, names, csi.drivers, end.signal);
       return await work(csi);
     } finally {
       end.abort();
@@ -124,31 +155,42 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 
   /** Rejects at once with SystemError if the driver of a published volume is not there; a kubelet would wait for it. */
-  async #requireDriver(volume: PodCsiVolume, drivers: CsiDrivers): Promise<void> {
-    const data = await readPodCsiVolume(this.#options.node, volume);
-    if (data === undefined || drivers.isRegistered(data.driverName)) return;
+  #requireDriver(
+    {path, driver}: {readonly path: string; readonly driver: string | undefined},
+    drivers: CsiDrivers,
+  ): void {
+    if (driver === undefined || drivers.isRegistered(driver)) return;
     const registry = pluginRegistry(this.#options.node.rootDir);
+    const why = drivers.problemOf(driver) ?? `${JSON.stringify(registry)} has no socket of it`;
     throw new SystemError(
-      `cannot unmount ${JSON.stringify(volume.path)}: its CSI driver "${data.driverName}" has no socket in ${JSON.stringify(registry)}`,
+      `cannot unmount ${JSON.stringify(path)}: its CSI driver "${driver}" cannot be called: ${why}`,
       {hint: 'start the driver, and delete the pod again'},
     );
   }
 }
 
-/** Registers the CSI drivers with a socket in the directory of a root directory; those that do not answer are ignored. */
+/**
+ * Registers those of the CSI drivers that have a socket in the directory of a root directory. Why others cannot be called is noted for
+ * the errors of their volumes.
+ */
 async function registerDrivers(
   {rootDir}: Pick<NodeFacts, 'rootDir'>,
+  names: readonly string[],
   drivers: CsiDrivers,
   signal: AbortSignal,
 ): Promise<void> {
-  const plugins = await findPlugins(pluginRegistry(rootDir), 'CSIPlugin');
+  const plugins = await findPlugins(pluginRegistry(rootDir), 'CSIPlugin', (path, error) => {
+    drivers.noteSilence(path, messageOf(error));
+  });
   await Promise.all(
-    plugins.map(async (plugin) => {
-      try {
-        if (drivers.validate(plugin) === undefined) await drivers.register(plugin, signal);
-      } catch (error) {
-        if (!isExpectedError(error)) throw error;
-      }
-    }),
+    plugins
+      .filter(({name}) => names.includes(name))
+      .map(async (plugin) => {
+        try {
+          if (drivers.validate(plugin) === undefined) await drivers.register(plugin, signal);
+        } catch (error) {
+          if (!isExpectedError(error)) throw error;
+        }
+      }),
   );
 }

@@ -11,6 +11,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {Mounter} from '../mounter.js';
 import {POD_DEVICES} from '../block/block-paths.js';
 import {readBlockKey, unstageBlockVolume} from './unstage-block-volume.js';
+import {UNSTAGE_STEP} from './driver-not-registered.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import type {CsiMetrics} from './csi-metrics.js';
 import {
@@ -78,13 +79,14 @@ export class StagedVolumes {
     });
     for (const name of await listNames(blocksDir(node))) {
       const key = await this.#readBlock(name);
-      if (key !== undefined) this.#releaseUnused(key);
+      if (key !== undefined) this.releaseUnused(key);
     }
     for (const driver of await listDirectoryNames(stagedDir(node)))
-      for (const data of await readAll(join(stagedDir(node), driver), log)) this.#releaseUnused(toKey(data));
+      for (const data of await readAll(join(stagedDir(node), driver), log)) this.releaseUnused(toKey(data));
   }
 
-  #releaseUnused(key: VolumeKey): void {
+  /** Unstages a volume in the background, unless a pod uses it. */
+  releaseUnused(key: VolumeKey): void {
     const volume = this.#volume(key);
     if (volume.users.size === 0) this.#startRelease(volume);
   }
@@ -241,7 +243,7 @@ export class StagedVolumes {
       return;
     }
     await this.#requireUnused(path);
-    const client = drivers.client(driver, 'attacher.UnmountDevice failed to create newCsiDriverClient');
+    const client = drivers.client(driver, UNSTAGE_STEP);
     if ((await client.capabilities(signal)).has('STAGE_UNSTAGE_VOLUME'))
       await client.unstage({volumeId: handle, stagingTargetPath: path}, signal);
     await removeMountDirectory(path, mounter);

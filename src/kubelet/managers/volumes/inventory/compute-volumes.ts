@@ -67,7 +67,8 @@ function foundVolume(
   const name = volume?.name ?? fact.name;
   const state = stateOf(fact, staged);
   const failure = causeOf(pod, new Set([name, fact.name]));
-  const message = fact.damage ?? (state === 'pending' || state === 'staged' ? failure : undefined);
+  const isWaiting = state === 'pending' || state === 'staged';
+  const message = fact.damage ?? (isWaiting ? failure : undefined);
   return {
     pod: {uid: pod.uid, namespace: pod.namespace, name: pod.name},
     name,
@@ -75,8 +76,13 @@ function foundVolume(
     ...(volume !== undefined && isClaim(kindOfVolume(volume)) && claimFields(pod, volume, fact)),
     ...(volume !== undefined && isMigrated(kindOfVolume(volume)) && {persistentVolume: undefined}),
     state: message === undefined ? state : 'error',
-    message,
+    message: message ?? (isWaiting ? notYet('published', fact.data?.driverName) : undefined),
   };
+}
+
+/** Returns the message about a volume whose CSI driver has not done this for it, as while it hangs; undefined without a driver. */
+function notYet(done: string, driver: string | undefined): string | undefined {
+  return driver === undefined ? undefined : `not yet ${done} by the CSI driver "${driver}"`;
 }
 
 /** Returns a volume of the spec without a directory; none for a pod that has ended, since its volumes are unmounted. */
@@ -84,10 +90,14 @@ function specVolume(known: VolumePod, volume: Volume, root: RootIndex | undefine
   const {uid, namespace, name, pod} = known;
   if (pod === undefined || hasEnded(pod.status?.phase)) return [];
   const isUsed = usedVolumes(pod).some((used) => used.name === volume.name);
+  // The volumes of a pod that is being deleted are unmounted one by one.
+  if (pod.metadata.deletionTimestamp !== undefined && isMissing(known, volume, root)) return [];
   const state = isUsed ? specState(known, volume, root) : ({state: 'unused'} as const);
   const common = {pod: {uid, namespace, name}, name: volume.name, isBlock: false};
-  if (isClaim(kindOfVolume(volume)))
-    return [{...common, ...locateClaim(claimOf(known, volume), volume, root), ...state}];
+  if (isClaim(kindOfVolume(volume))) {
+    const {waitsFor, ...located} = locateClaim(claimOf(known, volume), volume, root);
+    return [{...common, ...located, ...(state.state === 'pending' && {message: waitsFor}), ...state}];
+  }
   const {csi, flexVolume, hostPath} = volume;
   const driver = csi?.driver ?? flexVolume?.driver ?? migratedVolume(volume, known)?.driver;
   return [{...common, kind: kindOfVolume(volume), driver, path: hostPath?.path, ...state}];
@@ -98,12 +108,17 @@ function locateClaim(
   claim: string,
   volume: Volume,
   root: RootIndex | undefined,
-): Pick<NodeVolume, 'kind' | 'claim' | 'path' | 'driver' | 'handle' | 'persistentVolume'> {
+): Pick<NodeVolume, 'kind' | 'claim' | 'path' | 'driver' | 'handle' | 'persistentVolume' | 'stagingPath'> & {
+  readonly waitsFor?: string | undefined;
+} {
   if (root?.hasClaim(claim) === true)
     return {claim, kind: 'claim', path: `${claimsDir(root.facts)}/${claim}`};
   const made = root?.provisioned(root.provisionedNames.get(claim) ?? '');
   if (made === undefined) return {claim, kind: kindOfVolume(volume)};
-  return {claim, kind: 'csi', driver: made.driver, handle: made.handle, persistentVolume: made.name};
+  const {driver, handle, name: persistentVolume} = made;
+  const stagingPath = root?.stagedOf(made)?.path;
+  const waitsFor = notYet(handle === undefined ? 'created' : 'staged', driver);
+  return {claim, kind: 'csi', driver, handle, persistentVolume, stagingPath, waitsFor};
 }
 
 /** Returns the state of a used volume without a directory of its own. */
@@ -112,12 +127,16 @@ function specState(
   volume: Volume,
   root: RootIndex | undefined,
 ): Pick<NodeVolume, 'state' | 'message'> {
-  const isStarted = known.pod !== undefined && hasStarted(known.pod);
-  if (isStarted && root !== undefined && hasDirectory(known, volume, root))
-    return {state: 'error', message: 'its directory does not exist'};
-  if (isStarted) return {state: 'mounted'};
+  if (isMissing(known, volume, root)) return {state: 'error', message: 'its directory does not exist'};
+  if (known.pod !== undefined && hasStarted(known.pod)) return {state: 'mounted'};
   const message = causeOf(known, new Set([volume.name]));
   return message === undefined ? {state: 'pending'} : {state: 'error', message};
+}
+
+/** Reports whether a volume without a directory must have had one, since its pod has started. */
+function isMissing(known: VolumePod, volume: Volume, root: RootIndex | undefined): boolean {
+  const isStarted = known.pod !== undefined && hasStarted(known.pod);
+  return isStarted && root !== undefined && hasDirectory(known, volume, root);
 }
 
 /** Reports whether a mounted volume has a directory of its pod; a claim, as far as that is known. */

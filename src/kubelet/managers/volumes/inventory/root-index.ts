@@ -13,6 +13,8 @@ export interface RootIndex {
   readonly provisioned: (name: string) => ProvisionedVolumeFact | undefined;
   /** Returns the provisioned volume that a driver has staged. */
   readonly provisionedFor: (staged: StagedVolumeFact) => ProvisionedVolumeFact | undefined;
+  /** Returns what is staged of a provisioned volume. */
+  readonly stagedOf: (made: ProvisionedVolumeFact) => StagedVolumeFact | undefined;
   /** Returns the staged volume that a volume of a pod comes from. */
   readonly stagedFor: (fact: PodVolumeFact) => StagedVolumeFact | undefined;
 }
@@ -32,12 +34,15 @@ export function indexRoot(facts: VolumeFacts): RootIndex {
     provisionedNames: new Map(facts.provisioned.map(({claim, name}) => [claim, name])),
     provisioned: (name) => byName.get(name),
     provisionedFor: ({data}) => data && byHandle.get(keyOf(data.driverName, data.volumeHandle)),
+    stagedOf: ({driver, handle}) => staged.get(keyOf(CSI_PLUGIN, 'volume', driver, handle)),
     stagedFor: (fact) =>
       lookupKeys(fact)
         .map((key) => staged.get(key))
         .find((each) => each !== undefined),
   };
 }
+
+const CSI_PLUGIN = 'kubernetes.io/csi';
 
 const keyOf = (...parts: readonly unknown[]): string => JSON.stringify(parts);
 

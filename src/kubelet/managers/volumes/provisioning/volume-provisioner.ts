@@ -193,7 +193,7 @@ export class VolumeProvisioner {
         await using _lock = await this.#store.lockClaim(claim, signal);
         // It may have got a user meanwhile.
         const found = (await this.#unwanted(isWanted)).find((one) => one.name === name);
-        if (found === undefined) continue;
+        if (found === undefined || !(await this.#isUnstaged(found, signal))) continue;
         reclaimed.push({name, claim, isRetained: await this.#remove(found, signal)});
       } catch (error) {
         signal?.throwIfAborted();
@@ -204,11 +204,11 @@ export class VolumeProvisioner {
     return {reclaimed, errors};
   }
 
-  /** Deletes the volumes of a pod whose directory is gone. Rejects with SystemError. */
-  async reclaimOf(uid: string): Promise<void> {
+  /** Deletes the volumes of a pod whose directory is gone. Rejects with SystemError and the signal's reason. */
+  async reclaimOf(uid: string, signal?: AbortSignal): Promise<void> {
     const hasOwn = (await this.#store.list()).some(({ownerUid}) => ownerUid === uid);
     if (!hasOwn) return;
-    const {errors} = await this.reclaim((volume) => volume.ownerUid !== uid);
+    const {errors} = await this.reclaim((volume) => volume.ownerUid !== uid, signal);
     const [first] = errors;
     if (first !== undefined) throw first;
   }
@@ -222,16 +222,25 @@ export class VolumeProvisioner {
     });
     if (unwanted.length === 0) return [];
     const used = await usedHandles(node);
-    return unwanted.filter(({name, request, volume}) => {
-      const source = volume?.spec.csi;
-      if (source === undefined) return true;
-      const {driver, volumeHandle: handle = ''} = source;
-      const staged =
-        request.blockName === undefined
-          ? dirname(stagingPath(node, {driver, handle}))
-          : blockPaths(node, name).directory;
-      return !used.has(`${driver}^${handle}`) && !existsSync(staged);
+    return unwanted.filter(({volume}) => {
+      const {driver = '', volumeHandle: handle = ''} = volume?.spec.csi ?? {};
+      return !used.has(`${driver}^${handle}`);
     });
+  }
+
+  /** Reports whether a volume is not staged on the node. A command unstages it: what has staged it may have been interrupted. */
+  async #isUnstaged({name, request, volume}: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
+    const source = volume?.spec.csi;
+    if (source === undefined) return true;
+    const {node, csi} = this.#options;
+    const {driver, volumeHandle: handle = ''} = source;
+    const {blockName} = request;
+    const staged =
+      blockName === undefined
+        ? dirname(stagingPath(node, {driver, handle}))
+        : blockPaths(node, name).directory;
+    if (existsSync(staged)) await csi()?.unstageUnused?.({driver, handle, blockName}, signal);
+    return !existsSync(staged);
   }
 
   /** Deletes a volume, and returns true if it is kept instead. */

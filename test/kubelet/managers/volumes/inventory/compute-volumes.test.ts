@@ -335,3 +335,32 @@ test('the volumes of many pods are found in linear time', () => {
   });
   expect(growth).toBeLessThan(LINEAR_GROWTH);
 });
+
+test.each<readonly [string, readonly PodVolumeFact[], Partial<VolumeFacts>, object]>([
+  ['created', [], {}, {state: 'pending', stagingPath: undefined}],
+  ['staged', [], {staged: [aStaged({mount: undefined})]}, {state: 'pending', stagingPath: '/root/staged'}],
+  [
+    'published',
+    [aCsiFact({name: 'pv', isComplete: false})],
+    {staged: [aStaged()]},
+    {state: 'staged', stagingPath: '/root/staged'},
+  ],
+])('a volume of a driver that hangs is not yet %s, and has one row', (done, found, fields, expected) => {
+  const handle = done === 'created' ? undefined : 'h1';
+  const provisioned = [{name: 'pv', claim: 'default/db', driver: 'csi.test', handle}];
+  const facts = someFacts(found, {uids: ['u1'], provisioned, ...fields});
+  expect(compute([aVolumePod([CLAIM], {}, false)], facts)).toMatchObject([
+    {name: 'data', message: `not yet ${done} by the CSI driver "csi.test"`, ...expected},
+  ]);
+});
+
+test('a volume that was unmounted of a pod that is being deleted is not listed as an error', () => {
+  const known = aVolumePod([NFS]);
+  const pod = {
+    ...known.pod,
+    metadata: {...known.pod?.metadata, deletionTimestamp: '2026-01-01T00:00:00Z'},
+  } as Pod;
+  const facts = someFacts([], {uids: ['u1']});
+  expect(compute([known], facts)).toMatchObject([{state: 'error', message: 'its directory does not exist'}]);
+  expect(compute([{...known, pod}], facts)).toEqual([]);
+});
