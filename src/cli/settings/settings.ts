@@ -1,4 +1,4 @@
-import {dirname, join, resolve} from 'node:path';
+import {dirname, resolve} from 'node:path';
 import {ConfigError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {DEFAULT_TIMEOUT_MS} from '../../cri/deadlines.js';
@@ -146,7 +146,8 @@ export async function findConfigFile(
 ): Promise<{path: string; source: string | undefined}> {
   const source = await readConfigText(wanted, signal);
   if (source !== undefined) return {path: wanted, source};
-  const next = join(dirname(program.at(-1) ?? ''), 'crictl.yaml');
+  // Not by join(), which Node.js would compile.
+  const next = `${dirname(program.at(-1) ?? '')}/crictl.yaml`.replace('//', '/');
   return {path: next, source: await readConfigText(next, signal)};
 }
 
