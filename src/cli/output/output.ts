@@ -42,7 +42,7 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
 export class Output {
   readonly #stream: OutputStream;
   readonly #name: string;
-  readonly #closed = new AbortController();
+  readonly #closed = new CallbackAbortController();
   #written: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
 
