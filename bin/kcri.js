@@ -18,6 +18,8 @@ program().then(async ({program: {runProcess}, keepCompiled}) => {
   process.exitCode = await runProcess(process.argv.slice(2));
   // A failed run has not called what the command needs.
   if (process.exitCode === 0) keepCompiled?.();
-  // All output is written. Exiting at once is quicker than letting the engine shut down piece by piece.
-  process.exit();
+  // All output is written. Exiting at once is quicker than letting the engine shut down piece by piece, and this is what
+  // process.exit() does after Node.js has compiled it.
+  process.emit('exit', process.exitCode);
+  process.reallyExit(process.exitCode);
 });

@@ -10,10 +10,16 @@ export const ENTRY = 'src/program/bundled/program.ts';
 /** The file of the entry chunk, and of the chunks that every run loads. */
 export const ENTRY_FILE = 'program.cjs';
 
-/** Modules that most commands need, and the most frequent short commands, which form one chunk. */
-const COMMON = [
-  'src/cri/index.ts',
-  ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
+/** Modules that nearly all commands need, which form one chunk. */
+const COMMON = ['src/cri/index.ts', 'src/commands/version.ts'];
+
+/** The most frequent short commands, which form another one with what most others need of them. */
+const LISTS = ['images', 'pods', 'ps'].map((name) => `src/commands/${name}.ts`);
+
+/** Modules of other frequent commands. They need few of the modules in the chunk of lists, which become chunks of their own. */
+const FREQUENT = [
+  ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
+  'src/operations/logs/log-read-strategy.ts',
 ];
 
 /**
@@ -21,11 +27,8 @@ const COMMON = [
  * as 70 kB of code.
  */
 const SHARED_FILES = {
-  'common.cjs': COMMON,
-  'frequent.cjs': [
-    ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
-    'src/operations/logs/log-read-strategy.ts',
-  ],
+  'common.cjs': [...COMMON, ...LISTS],
+  'frequent.cjs': FREQUENT,
   'session.cjs': [
     'src/features/sessions/run-session.ts',
     'src/operations/exec/start-exec-session.ts',
@@ -60,7 +63,13 @@ const CHUNK = {
  * @returns {Promise<{chunks: readonly Chunk[], inputs: ReturnType<typeof withoutAddedModules>}>}
  */
 export async function makeChunks(root, helpTexts) {
-  const groups = {start: ENTRY, common: COMMON, startOnly: ['src/program/help.ts']};
+  const groups = {
+    start: ENTRY,
+    common: COMMON,
+    lists: LISTS,
+    startOnly: ['src/program/help.ts'],
+    withoutLists: FREQUENT,
+  };
   const options = programOptions(root, helpTexts);
   const {outputFiles, metafile} = await build({
     ...options,

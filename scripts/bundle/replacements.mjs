@@ -64,11 +64,20 @@ async function namesIn(module) {
   return Object.keys(await import(module)).filter((name) => name !== 'module.exports');
 }
 
+/** Returns a module with the commands. A function with all of them is made sooner than a table of functions. */
 function commandTable(root) {
-  const imports = commandPaths(root).map((path) => [path, `../../commands/${path}.js`]);
-  return `${lazyTable(imports)}
-    export const commandPaths = () => Object.keys(table);
-    export const loadCommand = async (path) => await table[path]();`;
+  const paths = commandPaths(root);
+  const cases = paths.map((path) => {
+    const file = JSON.stringify(`../../commands/${path}.js`);
+    return `case ${JSON.stringify(path)}: return import(${file});`;
+  });
+  return `const paths = ${JSON.stringify(paths.join(' '))}.split(' ');
+    export const commandPaths = () => paths;
+    export const loadCommand = async (path) => {
+      switch (path) {
+        ${cases.join('\n')}
+      }
+    };`;
 }
 
 function helpSource(helpTexts) {

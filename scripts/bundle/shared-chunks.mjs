@@ -8,20 +8,26 @@ const TARGET = 'target';
 /**
  * Returns an esbuild plugin that groups shared code into few chunks. esbuild puts two modules into one chunk when the
  * same entry points and import()s reach both. Here every module loaded by import() also reaches `start`, and all but
- * those in `startOnly` reach `common`, so that their dependencies form one chunk each instead of about fifty.
+ * those in `startOnly` reach `common`, and all but those in `withoutLists` reach `lists`, too, so that their dependencies form
+ * one chunk each instead of about fifty.
  *
  * @param {string} root the checkout
  * @param {object} groups paths relative to the checkout
  * @param {string} groups.start the module that every run loads
  * @param {readonly string[]} groups.common modules that most commands need
+ * @param {readonly string[]} groups.lists modules that most other commands need
  * @param {readonly string[]} groups.startOnly modules loaded by import() that do not need `common`
+ * @param {readonly string[]} groups.withoutLists modules loaded by import() that do not need `lists`
  * @returns {import('esbuild').Plugin}
  */
-export function sharedChunks(root, {start, common, startOnly}) {
+export function sharedChunks(root, {start, common, lists, startOnly, withoutLists}) {
   const importAll = (modules) =>
     modules.map((file) => `import ${JSON.stringify(join(root, file))};\n`).join('');
-  const isStartOnly = ({path, namespace}) =>
-    namespace === 'help' || startOnly.some((file) => path === join(root, file));
+  const isOneOf = (files, path) => files.some((file) => path === join(root, file));
+  const sharedWith = ({path, namespace}) => {
+    if (namespace === 'help' || isOneOf(startOnly, path)) return [start];
+    return [start, ...common, ...(isOneOf([...common, ...withoutLists], path) ? [] : lists)];
+  };
   const hasDefault = ({path, namespace}) =>
     namespace === 'help' || path.startsWith(join(root, 'src/commands/'));
   return {
@@ -44,7 +50,7 @@ export function sharedChunks(root, {start, common, startOnly}) {
       });
       build.onLoad({filter: /./, namespace: NAMESPACE}, ({pluginData: target}) => ({
         contents: [
-          importAll([start, ...(isStartOnly(target) ? [] : common)]),
+          importAll(sharedWith(target)),
           `export * from "${TARGET}";\n`,
           hasDefault(target) ? `export {default} from "${TARGET}";\n` : '',
         ].join(''),

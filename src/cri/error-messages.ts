@@ -2,6 +2,10 @@ import {existsSync} from 'node:fs';
 import {unlessRoot} from '../base/errors.js';
 import {socketPath, swappedSocketHint, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
+/*
+ * The tables are functions: most commands see no error, and need not create the patterns.
+ */
+
 /** A failed call, from which message and hint are derived. */
 interface Failure {
   readonly method: string;
@@ -15,7 +19,7 @@ interface Failure {
 export const RUNTIME_STARTING = /^server is not initialized yet$/;
 
 /** Plain messages for known texts of gRPC and the runtimes; `$1` and so on as in String.replace. */
-const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
+const plainMessages = (): readonly (readonly [RegExp, string])[] => [
   [
     /^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/,
     'cannot connect to $1: $2',
@@ -65,7 +69,10 @@ const NOT_GRPC = 'Received HTTP status code';
 export function formatPlainMessage({method, endpoint, grpcCode, details}: Failure): string {
   if (INVALID_RESPONSE.test(details) || details.startsWith(NOT_GRPC))
     return `invalid response to ${method} from ${endpoint}: ${details}`;
-  const text = PLAIN_MESSAGES.reduce((message, [pattern, plain]) => message.replace(pattern, plain), details);
+  const text = plainMessages().reduce(
+    (message, [pattern, plain]) => message.replace(pattern, plain),
+    details,
+  );
   return text === '' ? `the runtime returned ${grpcCode} without a message` : text;
 }
 
@@ -74,9 +81,10 @@ type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string
 
 /** Returns a hint on how to fix a failed call; undefined if none is known. */
 export function hintFor(failure: Failure): string | undefined {
-  const remote = failure.endpoint.startsWith('ssh:') && failure.grpcCode === 'UNAVAILABLE' ? REMOTE : [];
-  const ofCode = BY_CODE[failure.grpcCode] ?? [];
-  const advice = [...(BY_METHOD[failure.method] ?? []), ...remote, ...ofCode, ...BY_TEXT];
+  const remote =
+    failure.endpoint.startsWith('ssh:') && failure.grpcCode === 'UNAVAILABLE' ? remoteAdvice() : [];
+  const ofCode = adviceByCode()[failure.grpcCode] ?? [];
+  const advice = [...(adviceByMethod()[failure.method] ?? []), ...remote, ...ofCode, ...adviceByText()];
   const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
   return typeof found === 'function' ? found(failure) : found;
 }
@@ -84,7 +92,7 @@ export function hintFor(failure: Failure): string | undefined {
 const notCri = ({endpoint}: Failure): string =>
   `the server at ${endpoint} is not a CRI runtime; set --runtime-endpoint to the CRI socket of the runtime`;
 
-const UNAVAILABLE: Advice = [
+const unavailable = (): Advice => [
   [
     /no such file or directory|not a directory/,
     ({endpoint}) =>
@@ -113,7 +121,7 @@ const UNAVAILABLE: Advice = [
 ];
 
 /** Advice for a socket on a node that is reached through ssh. */
-const REMOTE: Advice = [
+const remoteAdvice = (): Advice => [
   [
     /no such file or directory|not a directory/,
     ({endpoint}) =>
@@ -161,16 +169,16 @@ function unimplemented(method: string, endpoint: string): string {
 
 const FAULTY_RUNTIME = 'the runtime, or a proxy in front of it, is faulty; see its log';
 
-const UNIMPLEMENTED: Advice = [
+const unimplementedAdvice = (): Advice => [
   // The whole service is unknown, not a single RPC.
   [/unknown service|HTTP/, notCri],
   [INVALID_RESPONSE, FAULTY_RUNTIME],
   [/^/, ({method, endpoint}) => unimplemented(method, endpoint)],
 ];
 
-const BY_CODE: Readonly<Record<string, Advice>> = {
-  UNAVAILABLE,
-  UNIMPLEMENTED,
+const adviceByCode = (): Readonly<Record<string, Advice>> => ({
+  UNAVAILABLE: unavailable(),
+  UNIMPLEMENTED: unimplementedAdvice(),
   INTERNAL: [
     [/protocol error|parse error/i, notCri],
     [INVALID_RESPONSE, FAULTY_RUNTIME],
@@ -190,9 +198,9 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     ],
     [/headers larger than/, FAULTY_RUNTIME],
   ],
-};
+});
 
-const PULL: Advice = [
+const pullAdvice = (): Advice => [
   [
     /HTTP response to HTTPS client/,
     "the registry uses plain HTTP; allow it in the runtime's registry configuration",
@@ -211,9 +219,11 @@ const PULL: Advice = [
   ],
 ];
 
-const STATS: Advice = [[/cgroupPath is empty/, 'the pod has no cgroup; set cgroup_parent in its config']];
+const statsAdvice = (): Advice => [
+  [/cgroupPath is empty/, 'the pod has no cgroup; set cgroup_parent in its config'],
+];
 
-const BY_METHOD: Readonly<Record<string, Advice>> = {
+const adviceByMethod = (): Readonly<Record<string, Advice>> => ({
   ExecSync: [[/message larger than/, 'the output is too large for one message; omit --sync']],
   Attach: [[/CONTAINER_EXITED/, 'run "kcri logs" to see the output of the container']],
   CreateContainer: [
@@ -224,9 +234,9 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
     ],
   ],
   CheckpointContainer: [[/CRIU/i, 'the runtime needs CRIU; install it on the node']],
-  ListPodSandboxStats: STATS,
-  PodSandboxStats: STATS,
-  PullImage: PULL,
+  ListPodSandboxStats: statsAdvice(),
+  PodSandboxStats: statsAdvice(),
+  PullImage: pullAdvice(),
   RunPodSandbox: [
     [
       /cni (plugin|config).*not initialized|no networks? found/i,
@@ -245,7 +255,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
       'volumes of a pod with hostUsers: false must be on a filesystem with ID-mapped mounts: ext4, xfs, btrfs, tmpfs and others on Linux 6.3 or later, but not proc, sysfs or NFS',
     ],
   ],
-};
+});
 
 /** Error text of containerd for an exited container with a task, left behind when the client of StartContainer was lost. */
 const LEFT_TASK = /cannot delete running task (\w+)/;
@@ -256,7 +266,7 @@ function leftTask({endpoint, details}: Failure): string {
   return `containerd has kept a task of the container; run "ctr -a ${socketPath(path)} -n k8s.io tasks delete ${id}" and try again`;
 }
 
-const BY_TEXT: Advice = [
+const adviceByText = (): Advice => [
   [RUNTIME_STARTING, 'try again in a moment'],
   [LEFT_TASK, leftTask],
   [

@@ -23,7 +23,7 @@ const DOT = 0x2e;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
 const ZERO = 0x30;
-const EMPTY = Buffer.alloc(0);
+const EMPTY = Buffer.allocUnsafe(0);
 const STDOUT = Buffer.from('stdout ');
 const STDERR = Buffer.from('stderr ');
 /** Length of the shortest RFC 3339 time. */

@@ -1,3 +1,5 @@
+import {CallbackAbortController, onAbort} from './abort-callbacks.js';
+
 /** An AbortSignal that follows others until it is disposed of. */
 export interface FollowingSignal extends Disposable {
   readonly signal: AbortSignal;
@@ -8,16 +10,23 @@ export interface FollowingSignal extends Disposable {
  * what AbortSignal.any leaves at a long-lived signal on Node.js 20 fills the heap.
  */
 export function anySignal(...sources: readonly AbortSignal[]): FollowingSignal {
-  const controller = new AbortController();
+  const controller = new CallbackAbortController();
+  const forgets: (() => void)[] = [];
   const dispose = (): void => {
-    for (const source of sources) source.removeEventListener('abort', follow);
+    for (const forget of forgets) forget();
   };
-  const follow = ({target}: Event): void => {
+  const follow = (source: AbortSignal): void => {
     dispose();
-    controller.abort((target as AbortSignal).reason);
+    controller.abort(source.reason);
   };
   const first = sources.find(({aborted}) => aborted);
-  if (first === undefined) for (const source of sources) source.addEventListener('abort', follow);
+  if (first === undefined)
+    for (const source of sources)
+      forgets.push(
+        onAbort(source, () => {
+          follow(source);
+        }),
+      );
   else controller.abort(first.reason);
   return {signal: controller.signal, [Symbol.dispose]: dispose};
 }

@@ -18,7 +18,8 @@ export function createDirectCalls(calls: number, readMounts = readMountInfo): ()
 
 function readMountInfo(): string {
   try {
-    return readFileSync('/proc/self/mountinfo', 'latin1');
+    // Not as Latin-1: Node.js would compile what reads other encodings.
+    return readFileSync('/proc/self/mountinfo', 'utf8');
   } catch {
     return ''; // not on Linux, or without /proc
   }

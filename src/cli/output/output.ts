@@ -1,7 +1,7 @@
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {Deadline} from '../../base/async/deadline.js';
-import {onAbort} from '../../base/async/abort-callbacks.js';
+import {CallbackAbortController, onAbort} from '../../base/async/abort-callbacks.js';
 import {abortable} from '../../base/async/abortable.js';
 import type {CliContext} from '../process/context.js';
 import type {OutputStream} from '../process/standard-output.js';
@@ -11,7 +11,7 @@ const LAST_OUTPUT_MS = 1000;
 
 /** Returns a signal that limits the wait for output. It aborts a short time after the interruption, with its reason. */
 export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 'signal'>): Deadline {
-  const over = new AbortController();
+  const over = new CallbackAbortController();
   // Made only after an interrupt: aborting one, whose error has a stack, costs as much as the output of a short command.
   let written: AbortController | undefined;
   const begin = (): void => {
@@ -42,7 +42,7 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
 export class Output {
   readonly #stream: OutputStream;
   readonly #name: string;
-  readonly #closed = new AbortController();
+  readonly #closed = new CallbackAbortController();
   #written: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
 

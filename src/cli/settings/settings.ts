@@ -1,4 +1,5 @@
-import {dirname, join, resolve} from 'node:path';
+import {dirname, resolve} from 'node:path';
+import {childPath} from '../../base/fs/child-path.js';
 import {ConfigError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {DEFAULT_TIMEOUT_MS} from '../../cri/deadlines.js';
@@ -146,7 +147,7 @@ export async function findConfigFile(
 ): Promise<{path: string; source: string | undefined}> {
   const source = await readConfigText(wanted, signal);
   if (source !== undefined) return {path: wanted, source};
-  const next = join(dirname(program.at(-1) ?? ''), 'crictl.yaml');
+  const next = childPath(dirname(program.at(-1) ?? ''), 'crictl.yaml');
   return {path: next, source: await readConfigText(next, signal)};
 }
 

@@ -39,8 +39,8 @@ function forEngine(pattern: string): string {
   });
 }
 
-/** Long names of Unicode's general categories, which Go has known since 1.25, with the short ones. */
-const CATEGORIES: Readonly<Record<string, string>> = {
+/** Long names of Unicode's general categories, which Go has known since 1.25, with the short ones. A function, since most commands compile no pattern. */
+const categories = (): Readonly<Record<string, string>> => ({
   casedletter: '[\\p{Lu}\\p{Ll}\\p{Lt}]',
   closepunctuation: '\\p{Pe}',
   connectorpunctuation: '\\p{Pc}',
@@ -80,12 +80,13 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   titlecaseletter: '\\p{Lt}',
   uppercaseletter: '\\p{Lu}',
   ascii: '[\\x00-\\x7f]',
-};
+});
 
 /** Replaces the long names of classes. Those of several ranges stand in a class only as they are. */
 function shortClasses(part: string): string {
+  const shortNames = categories();
   return part.replace(/\\([pP])\{(\^?)([^}]*)\}/g, (whole, letter: string, caret: string, name: string) => {
-    const short = CATEGORIES[name.toLowerCase().replaceAll(/[ _-]/g, '')];
+    const short = shortNames[name.toLowerCase().replaceAll(/[ _-]/g, '')];
     const negated = (letter === 'P') !== (caret === '^');
     if (short === undefined) return whole;
     if (!short.startsWith('[')) return negated ? short.replace('p', 'P') : short;

@@ -139,7 +139,7 @@ class Batch implements OutputState {
   }
 }
 
-const TIME = Buffer.alloc(SECONDS_LENGTH + FRACTION + '+00:00 '.length);
+const TIME = Buffer.allocUnsafe(SECONDS_LENGTH + FRACTION + '+00:00 '.length);
 
 /** Returns the time of a line with nine digits of the fraction, and a space. */
 export function formatLineTime(line: LineView): Buffer {
@@ -169,4 +169,5 @@ function isUtc(bytes: Buffer, end: number): boolean {
 }
 
 /** The end of a line. */
-export const LINE_END = Buffer.of(NEWLINE);
+export const LINE_END = Buffer.allocUnsafe(1);
+LINE_END[0] = NEWLINE;

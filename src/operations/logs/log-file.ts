@@ -84,7 +84,7 @@ class GzippedLogFile implements LogFile {
   readonly #file: OpenLogFile;
   readonly #signal: AbortSignal | undefined;
   #chunks: AsyncGenerator<Buffer> | undefined;
-  #chunk: Buffer = Buffer.alloc(0);
+  #chunk: Buffer = Buffer.allocUnsafe(0);
 
   private constructor(path: string, file: OpenLogFile, signal: AbortSignal | undefined) {
     this.path = path;

@@ -1,4 +1,5 @@
-import {basename, dirname, join} from 'node:path';
+import {basename, dirname} from 'node:path';
+import {childPath} from '../../base/fs/child-path.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {LOCAL_LOG_FILES, type LogFiles} from './log-files.js';
 
@@ -20,7 +21,7 @@ export async function listRotatedSegments(
   files: LogFiles = LOCAL_LOG_FILES,
 ): Promise<readonly string[]> {
   const resolve = async (to: string): Promise<string> => (await ifPresent(() => files.realpath(to))) ?? to;
-  const beside = new Set([join(await resolve(dirname(path)), basename(path)), await resolve(path)]);
+  const beside = new Set([childPath(await resolve(dirname(path)), basename(path)), await resolve(path)]);
   const found = await Promise.all([...beside].map(async (log) => await rotatedBeside(log, files)));
   return found.flat();
 }
@@ -35,7 +36,7 @@ async function rotatedBeside(path: string, files: LogFiles): Promise<readonly st
     if (timestamp === undefined && number === undefined) return [];
     // Docker's numbers increase with age.
     const order = timestamp === undefined ? -Number(number) : Number(timestamp.replace('-', ''));
-    return [{path: join(dirname(path), entry), order, gzipped: gzip !== undefined}];
+    return [{path: childPath(dirname(path), entry), order, gzipped: gzip !== undefined}];
   });
   return rotated
     .filter((segment) => !isDuplicate(segment, rotated))
