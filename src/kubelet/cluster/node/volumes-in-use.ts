@@ -44,9 +44,9 @@ export class VolumesInUse {
 
   /** Notes the Node that the API server has stored after the computed status was sent. */
   stored(node: Node): void {
-    const {volumesInUse = []} = node.status ?? {};
+    const inUse = new Set(node.status?.volumesInUse);
     this.#stored = node;
-    this.#reported = new Set(this.#computed.filter((volume) => volumesInUse.includes(volume)));
+    this.#reported = new Set(this.#computed.filter((volume) => inUse.has(volume)));
     this.changed();
   }
 

@@ -1,5 +1,5 @@
-import {finishesWithin} from '../../../../base/async/deadline.js';
 import {dirname} from 'node:path';
+import {finishesWithin} from '../../../../base/async/deadline.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import type {Clock} from '../../../../base/clock.js';
 import {SILENT_LOGGER} from '../../../../base/logger.js';
