@@ -49,13 +49,13 @@ function withUsage(pods: LiveModel['pods'], usage: LiveMessage['usage'] = {}): L
 
 /** Returns a row with its usage: the numbers at an index of pairs. */
 function using<Row extends UiRow>(row: Row, numbers: UiUsage, index: number): Row {
-  const {cpuPercent: _cpu, memoryBytes: _memory, ...rest} = row;
-  const [cpu, memory] = [numbers[2 * index] ?? undefined, numbers[2 * index + 1] ?? undefined];
-  return {
-    ...(rest as Row),
-    ...(cpu !== undefined && {cpuPercent: cpu}),
-    ...(memory !== undefined && {memoryBytes: memory}),
-  };
+  const used: {cpuPercent?: number; memoryBytes?: number} = {...row};
+  const [cpu = null, memory = null] = numbers.slice(2 * index, 2 * index + 2);
+  if (cpu === null) delete used.cpuPercent;
+  else used.cpuPercent = cpu;
+  if (memory === null) delete used.memoryBytes;
+  else used.memoryBytes = memory;
+  return used as Row;
 }
 
 /** Returns the nodes and pods that usage is recorded of: all rows, unless their node does not answer. */

@@ -1,5 +1,5 @@
-import type {TopGroup, TopItem} from '../../top/model/top-item.js';
-import type {ListedSample} from '../../top/model/top-item.js';
+import type {CpuPercent} from '../../../operations/stats/compute-usage.js';
+import type {ListedSample, TopGroup, TopItem} from '../../top/model/top-item.js';
 import type {UiUsage} from '../protocol.js';
 
 /** Usage of a pod and its containers. */
@@ -41,26 +41,25 @@ export class PodUsages {
 function usageOf(
   containers: readonly TopItem[],
   usage: ListedSample['usage'] | undefined,
-  before: UiUsage | undefined,
+  before: UiUsage = [],
 ): UiUsage {
-  const numbers: (number | null)[] = [null, null];
-  for (const {containerId, state} of containers) {
+  const pairs = containers.map(({containerId, state}, index): UiUsage => {
     const used = containerId === undefined || state !== 'Running' ? undefined : usage?.get(containerId);
-    const last = before?.[numbers.length] ?? null;
-    const cpu = used?.cpuPercent;
-    numbers.push(
-      typeof cpu === 'number' ? roundCpu(cpu) : cpu === 'stale' ? last : null,
-      used === undefined ? null : roundMemory(Number(used.memoryBytes)),
-    );
-  }
-  for (let index = 2; index < numbers.length; index += 1) {
-    const [sum, number] = [numbers[index % 2] ?? null, numbers[index] ?? null];
-    if (number !== null) numbers[index % 2] = (sum ?? 0) + number;
-  }
-  const [cpu, memory] = numbers;
-  if (typeof cpu === 'number') numbers[0] = roundCpu(cpu);
-  if (typeof memory === 'number') numbers[1] = roundMemory(memory);
-  return numbers;
+    if (used === undefined) return [null, null];
+    return [cpuOf(used.cpuPercent, before[2 * index + 2]), roundMemory(Number(used.memoryBytes))];
+  });
+  const sums = [0, 1].map((which) => sumOf(pairs.flatMap((pair) => pair[which] ?? [])));
+  const [cpu = null, memory = null] = sums;
+  return [cpu && roundCpu(cpu), memory && roundMemory(memory), ...pairs.flat()];
+}
+
+function cpuOf(percent: CpuPercent, last: number | null = null): number | null {
+  if (typeof percent === 'number') return roundCpu(percent);
+  return percent === 'stale' ? last : null;
+}
+
+function sumOf(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0);
 }
 
 function roundCpu(percent: number): number {
