@@ -66,18 +66,26 @@ function foundVolume(
   const staged = root?.stagedFor(fact);
   const name = volume?.name ?? fact.name;
   const state = stateOf(fact, staged);
-  const failure = causeOf(pod, new Set([name, fact.name]));
-  const isWaiting = state === 'pending' || state === 'staged';
-  const message = fact.damage ?? (isWaiting ? failure : undefined);
   return {
     pod: {uid: pod.uid, namespace: pod.namespace, name: pod.name},
     name,
     ...volumeFields(fact, staged, root),
     ...(volume !== undefined && isClaim(kindOfVolume(volume)) && claimFields(pod, volume, fact)),
     ...(volume !== undefined && isMigrated(kindOfVolume(volume)) && {persistentVolume: undefined}),
-    state: message === undefined ? state : 'error',
-    message: message ?? (isWaiting ? notYet('published', fact.data?.driverName) : undefined),
+    ...foundState(fact, state, causeOf(pod, new Set([name, fact.name]))),
   };
+}
+
+/** Returns the state of a volume with what it waits for, or why it is an error. */
+function foundState(
+  {damage, data}: PodVolumeFact,
+  state: VolumeState,
+  failure: string | undefined,
+): Pick<NodeVolume, 'state' | 'message'> {
+  const isWaiting = state === 'pending' || state === 'staged';
+  const error = damage ?? (isWaiting ? failure : undefined);
+  if (error !== undefined) return {state: 'error', message: error};
+  return {state, message: isWaiting ? notYet('published', data?.driverName) : undefined};
 }
 
 /** Returns the message about a volume whose CSI driver has not done this for it, as while it hangs; undefined without a driver. */
@@ -88,19 +96,30 @@ function notYet(done: string, driver: string | undefined): string | undefined {
 /** Returns a volume of the spec without a directory; none for a pod that has ended, since its volumes are unmounted. */
 function specVolume(known: VolumePod, volume: Volume, root: RootIndex | undefined): readonly NodeVolume[] {
   const {uid, namespace, name, pod} = known;
-  if (pod === undefined || hasEnded(pod.status?.phase)) return [];
-  const isUsed = usedVolumes(pod).some((used) => used.name === volume.name);
-  // The volumes of a pod that is being deleted are unmounted one by one.
-  if (pod.metadata.deletionTimestamp !== undefined && isMissing(known, volume, root)) return [];
-  const state = isUsed ? specState(known, volume, root) : ({state: 'unused'} as const);
+  if (pod === undefined || isUnmounted(known, volume, root)) return [];
+  const state = specState(known, volume, root);
   const common = {pod: {uid, namespace, name}, name: volume.name, isBlock: false};
-  if (isClaim(kindOfVolume(volume))) {
-    const {waitsFor, ...located} = locateClaim(claimOf(known, volume), volume, root);
-    return [{...common, ...located, ...(state.state === 'pending' && {message: waitsFor}), ...state}];
-  }
+  if (isClaim(kindOfVolume(volume))) return [{...common, ...claimState(known, volume, root, state)}];
   const {csi, flexVolume, hostPath} = volume;
   const driver = csi?.driver ?? flexVolume?.driver ?? migratedVolume(volume, known)?.driver;
   return [{...common, kind: kindOfVolume(volume), driver, path: hostPath?.path, ...state}];
+}
+
+/** Reports whether a volume without a directory was unmounted: its pod has ended, or is being deleted, one volume after the other. */
+function isUnmounted(known: VolumePod, volume: Volume, root: RootIndex | undefined): boolean {
+  if (hasEnded(known.pod?.status?.phase)) return true;
+  return known.pod?.metadata.deletionTimestamp !== undefined && isMissing(known, volume, root);
+}
+
+/** Returns what is known about the volume of a claim without a directory of its pod, and what it waits for. */
+function claimState(
+  known: VolumePod,
+  volume: Volume,
+  root: RootIndex | undefined,
+  state: Pick<NodeVolume, 'state' | 'message'>,
+): ReturnType<typeof locateClaim> & Pick<NodeVolume, 'state' | 'message'> {
+  const {waitsFor, ...located} = locateClaim(claimOf(known, volume), volume, root);
+  return {...located, ...(state.state === 'pending' && {message: waitsFor}), ...state};
 }
 
 /** Returns what is known about a claim without a directory of its pod. */
@@ -121,14 +140,16 @@ function locateClaim(
   return {claim, kind: 'csi', driver, handle, persistentVolume, stagingPath, waitsFor};
 }
 
-/** Returns the state of a used volume without a directory of its own. */
+/** Returns the state of a volume without a directory of its own. */
 function specState(
   known: VolumePod,
   volume: Volume,
   root: RootIndex | undefined,
 ): Pick<NodeVolume, 'state' | 'message'> {
+  if (known.pod === undefined || usedVolumes(known.pod).every(({name}) => name !== volume.name))
+    return {state: 'unused'};
   if (isMissing(known, volume, root)) return {state: 'error', message: 'its directory does not exist'};
-  if (known.pod !== undefined && hasStarted(known.pod)) return {state: 'mounted'};
+  if (hasStarted(known.pod)) return {state: 'mounted'};
   const message = causeOf(known, new Set([volume.name]));
   return message === undefined ? {state: 'pending'} : {state: 'error', message};
 }
