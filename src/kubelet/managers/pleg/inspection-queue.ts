@@ -54,7 +54,7 @@ export class InspectionQueue {
   }
 
   #enqueue(uid: PodUid): QueuedInspection {
-    let resolveStarted = (_: CacheMark): void => undefined;
+    let resolveStarted: (mark: CacheMark) => void = () => undefined;
     const started = new Promise<CacheMark>((resolve) => {
       resolveStarted = resolve;
     });
