@@ -53,3 +53,12 @@ test('no warning is shown unless they are wanted, and no event that is none', ()
   renderer.event(ref, {type: 'Normal', reason: 'Pulled', message: 'a', pod});
   expect([lines, silent.lines]).toEqual([[], []]);
 });
+
+test('only the last thousand warnings are remembered', () => {
+  const {lines, warn} = aRenderer();
+  for (let number = 0; number <= 1000; number += 1) warn(`attempt ${number}`);
+  warn('attempt 1000');
+  warn('attempt 0');
+  expect(lines).toHaveLength(1002);
+  expect(lines.at(-1)).toBe('FailedMount: attempt 0');
+});
