@@ -5,6 +5,7 @@ import {forbidden} from '../../api/field-error.js';
 import {MIGRATED_KINDS, whyNotMounted} from '../../api/csi-migration/in-tree-volumes.js';
 import {FieldPath} from '../../api/field-path.js';
 import {volumeSourcesOf} from '../../api/validation/validate-storage.js';
+import {findClosestMatch} from '../../base/closest-match.js';
 
 /** Sources of PersistentVolumes that can be mounted. */
 const SUPPORTED: readonly string[] = [
@@ -49,4 +50,62 @@ function* ownIssues(
     const reason = `not supported by kcri: ${whyNotMounted(name)}`;
     yield location.createIssue(forbidden(new FieldPath(['spec', name]), reason));
   }
+}
+
+/**
+ * Returns warnings about names that seem to be misspelled: of a StorageClass in a claim, and of a claim in a pod. Names that are not
+ * in the manifests are allowed, and make the claim a directory of the node.
+ */
+export function misspelledNames(
+  objects: readonly ObjectDocument[],
+  pods: readonly PodDocument[],
+): readonly ManifestIssue[] {
+  const bound = bindClaims(objects.map(({object}) => object));
+  const classes = namesOf(objects, 'StorageClass').map(([, name]) => name);
+  const claims = namesOf(objects, 'PersistentVolumeClaim');
+  return [
+    ...objects.flatMap((document) => classWarning(document, classes, bound)),
+    ...pods.flatMap((document) => claimWarnings(document, claims)),
+  ];
+}
+
+/** Returns the namespaces and names of the objects of a kind. */
+function namesOf(
+  objects: readonly ObjectDocument[],
+  kind: 'StorageClass' | 'PersistentVolumeClaim',
+): readonly (readonly [namespace: string, name: string])[] {
+  return objects.flatMap(({object: {kind: own, metadata}}) =>
+    own === kind ? [[metadata.namespace ?? 'default', metadata.name ?? ''] as const] : [],
+  );
+}
+
+function classWarning(
+  {object, ...location}: ObjectDocument,
+  classes: readonly string[],
+  bound: BoundClaims,
+): readonly ManifestIssue[] {
+  if (object.kind !== 'PersistentVolumeClaim' || bound.has(claimKey(object))) return [];
+  const {storageClassName = ''} = object.spec;
+  const closest = classes.includes(storageClassName)
+    ? undefined
+    : findClosestMatch(storageClassName, classes);
+  if (closest === undefined) return [];
+  const message = `no StorageClass "${storageClassName}" is in the manifests, so the claim is a directory of the node; did you mean "${closest}"?`;
+  return [location.createIssue({path: new FieldPath(['spec', 'storageClassName']), message})];
+}
+
+function claimWarnings(
+  {pod, ...location}: PodDocument,
+  claims: ReturnType<typeof namesOf>,
+): readonly ManifestIssue[] {
+  const {namespace = 'default'} = pod.metadata;
+  const names = claims.filter(([own]) => own === namespace).map(([, name]) => name);
+  return (pod.spec.volumes ?? []).flatMap(({persistentVolumeClaim: source}, index) => {
+    if (source === undefined || names.includes(source.claimName)) return [];
+    const closest = findClosestMatch(source.claimName, names);
+    if (closest === undefined) return [];
+    const message = `no claim "${source.claimName}" is in the manifests, so it is a directory of the node; did you mean "${closest}"?`;
+    const path = new FieldPath(['spec', 'volumes', index, 'persistentVolumeClaim', 'claimName']);
+    return [location.createIssue({path, message})];
+  });
 }
