@@ -58,10 +58,11 @@ async function detach(disk: IscsiDisk, place: DiskPlace, tools: DetachTools): Pr
     await removeDisks(names, {runTool, mounter, sys: roots.sys});
   }
   const portals = portalsToLeave(disk, others, sessions);
-  for (const portal of portals) await logOut(disk, portal, runTool);
+  const left = {runTool, hasSession: sessions.length > 0};
+  for (const portal of portals) await logOut(disk, portal, left);
   const isOwnInterface = disk.initiatorName !== '' && disk.interface === `${disk.portals[0]}:${disk.volume}`;
   if (isOwnInterface && portals.length === disk.portals.length)
-    await unlessMissing(iscsiadm(['-m', 'iface', '-I', disk.interface, '-o', 'delete'], {runTool}));
+    await unlessMissing(iscsiadm(['-m', 'iface', '-I', disk.interface, '-o', 'delete'], {runTool}), left);
 }
 
 /**
@@ -80,12 +81,16 @@ export function portalsToLeave(
   });
 }
 
-async function logOut(disk: IscsiDisk, portal: string, runTool: RunTool): Promise<void> {
+async function logOut(
+  disk: IscsiDisk,
+  portal: string,
+  {runTool, hasSession}: {readonly runTool: RunTool; readonly hasSession: boolean},
+): Promise<void> {
   const node = ['-m', 'node', '-p', portal, '-T', disk.iqn];
   const own = ['-I', disk.interface];
   try {
-    await unlessMissing(iscsiadm([...node, '--logout', ...own], {runTool}));
-    await unlessMissing(iscsiadm([...node, '-o', 'delete', ...own], {runTool}));
+    await unlessMissing(iscsiadm([...node, '--logout', ...own], {runTool}), {hasSession});
+    await unlessMissing(iscsiadm([...node, '-o', 'delete', ...own], {runTool}), {hasSession});
   } catch (cause) {
     if (!(cause instanceof SystemError)) throw cause;
     throw new SystemError(

@@ -66,12 +66,17 @@ function hintFor(exitCode: ToolResult['exitCode']): string {
   return HINTS[exitCode ?? 0] ?? 'look with "journalctl -u iscsid" for the cause';
 }
 
-/** Calls iscsiadm(8), unless it answers that there is nothing to do. Rejects like iscsiadm. */
-export async function unlessMissing(call: Promise<string>): Promise<void> {
+/**
+ * Calls iscsiadm(8), unless it answers that there is nothing to do; a missing program has nothing to do if no session of the target
+ * exists. Rejects like iscsiadm.
+ */
+export async function unlessMissing(call: Promise<string>, {hasSession = true} = {}): Promise<void> {
   try {
     await call;
   } catch (error) {
-    const {status} = error instanceof IscsiadmError ? error : {};
-    if (status !== ISCSI_EXIT.noSession && status !== ISCSI_EXIT.nothingFound) throw error;
+    if (!(error instanceof IscsiadmError)) throw error;
+    const {status} = error;
+    const hasNothing = status === ISCSI_EXIT.noSession || status === ISCSI_EXIT.nothingFound;
+    if (!hasNothing && (status !== undefined || hasSession)) throw error;
   }
 }

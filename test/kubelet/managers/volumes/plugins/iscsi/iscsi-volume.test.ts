@@ -198,6 +198,16 @@ describe.skipIf(!hasLoopDevices)('a filesystem on an iSCSI disk (needs root)', (
     expect(await node.mounts()).toEqual([]);
   });
 
+  test('lets its pod be removed without iscsiadm, unless a session of its target exists', async () => {
+    const node = await anIscsiNode({}, {}, async () => MISSING);
+    await expect(mountVolumes(aClaimPod(), node.host, signal)).rejects.toThrow('executable file not found');
+    await node.sysfs(`${SESSION}/iscsi_session/session2/targetname`, `${IQN}\n`);
+    await expect(node.remove('u1')).rejects.toThrow('failed to log out of the target');
+    await rm(join(node.roots.sys, SESSION), {recursive: true});
+    await node.remove('u1');
+    expect(await readdir(join(node.rootDir, 'plugins/kubernetes.io/iscsi/iface-default'))).toEqual([]);
+  });
+
   test.each([
     [11, 'check that the portal can be reached from the node'],
     [24, 'check the Secret of the volume, and the initiator names that the target allows'],
