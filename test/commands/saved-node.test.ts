@@ -1,6 +1,6 @@
-import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {archiveText} from '../base/archive-text.js';
 import {runKcri, type RunResult} from '../cli/run-kcri.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
 
@@ -48,7 +48,7 @@ describe('a saved node', () => {
 
   test('has no secrets', async () => {
     const {file} = await saveNode();
-    const texts = execFileSync('tar', ['-xOzf', file], {encoding: 'utf8'});
+    const texts = archiveText(file);
     expect(texts).toContain('no database');
     expect(texts).not.toContain(SECRET);
   });
