@@ -2,8 +2,8 @@
 const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * An AbortController whose signal calls the callbacks of onAbort() itself. Its events work too, but the first listener to an
- * event takes Node.js as long as the tenth part of a short command, in which it compiles what dispatches events.
+ * An AbortController whose signal calls the callbacks of onAbort() itself. Its events work too, but for the first listener
+ * Node.js compiles its dispatch of events, which takes a tenth of a short command.
  */
 export class CallbackAbortController extends AbortController {
   readonly #callbacks = new Set<() => void>();

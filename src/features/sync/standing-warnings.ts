@@ -2,12 +2,12 @@ import {podRef, type PodEvent, type PodRef} from '../../kubelet/index.js';
 
 /** Options of StandingWarnings. */
 export interface StandingWarningsOptions {
-  /** True if there is no time limit; with one, all warnings are shown as they happen. */
+  /** True for a sync without --timeout. With it, each warning is printed anyway. */
   readonly isUnlimited: boolean;
   readonly note: (pod: PodRef, text: string) => void;
 }
 
-/** Reasons of warnings that end no sync, and what the pod does meanwhile. */
+/** Reasons of warnings after which a sync goes on, with a text about the pod meanwhile. */
 const REASONS: ReadonlyMap<string, string | undefined> = new Map([
   ['FailedScheduling', 'the pod waits for its devices'],
   ['FailedPrepareDynamicResources', 'the preparation of its devices is repeated until it succeeds'],
@@ -15,8 +15,7 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
 ]);
 
 /**
- * Reports the warnings that end no sync: without them, nobody would see what a pod waits for, or that its volume stayed as it was. Each
- * is reported once.
+ * Notes, once each, the warnings after which a sync goes on: about devices that a pod waits for, and a volume that was not enlarged.
  */
 export class StandingWarnings {
   readonly #options: StandingWarningsOptions;

@@ -43,7 +43,7 @@ export interface LiveState {
   readonly history: Readonly<Record<string, UiHistory>>;
 }
 
-/** What changed since the message before; without any, only the time has passed. */
+/** Message with the changes since the one before it; without changes, it has only the time. */
 export interface LiveUpdate {
   readonly kind: 'update';
   readonly nowMs: number;

@@ -19,13 +19,24 @@ const SUPPORTED: readonly string[] = [
   ...MIGRATED_KINDS,
 ];
 
-/** Returns the issues of claims that name a volume they cannot have, and of volumes that pods use and nothing can mount. */
-export function claimIssues(
+/** Problems of the claims and volumes of manifests. */
+export interface ClaimProblems {
+  /** Claims that name a volume they cannot have, and volumes that pods use and nothing can mount. */
+  readonly issues: readonly ManifestIssue[];
+  /** Names that seem to be misspelled. */
+  readonly warnings: readonly ManifestIssue[];
+}
+
+/** Returns the problems of the claims and volumes of manifests. */
+export function claimProblems(
   objects: readonly ObjectDocument[],
   pods: readonly PodDocument[],
-): readonly ManifestIssue[] {
+): ClaimProblems {
   const bound = bindClaims(objects.map(({object}) => object));
-  return objects.flatMap((document) => [...ownIssues(document, bound, pods)]);
+  return {
+    issues: objects.flatMap((document) => [...ownIssues(document, bound, pods)]),
+    warnings: misspelledNames(objects, pods, bound),
+  };
 }
 
 function* ownIssues(
@@ -56,27 +67,32 @@ function* ownIssues(
  * Returns warnings about names that seem to be misspelled: of a StorageClass in a claim, and of a claim in a pod. Names that are not
  * in the manifests are allowed, and make the claim a directory of the node.
  */
-export function misspelledNames(
+function misspelledNames(
   objects: readonly ObjectDocument[],
   pods: readonly PodDocument[],
+  bound: BoundClaims,
 ): readonly ManifestIssue[] {
-  const bound = bindClaims(objects.map(({object}) => object));
-  const classes = namesOf(objects, 'StorageClass').map(([, name]) => name);
-  const claims = namesOf(objects, 'PersistentVolumeClaim');
+  const classes = objects.flatMap(({object: {kind, metadata}}) =>
+    kind === 'StorageClass' ? [metadata.name ?? ''] : [],
+  );
+  const claims = claimNames(objects);
   return [
     ...objects.flatMap((document) => classWarning(document, classes, bound)),
     ...pods.flatMap((document) => claimWarnings(document, claims)),
   ];
 }
 
-/** Returns the namespaces and names of the objects of a kind. */
-function namesOf(
-  objects: readonly ObjectDocument[],
-  kind: 'StorageClass' | 'PersistentVolumeClaim',
-): readonly (readonly [namespace: string, name: string])[] {
-  return objects.flatMap(({object: {kind: own, metadata}}) =>
-    own === kind ? [[metadata.namespace ?? 'default', metadata.name ?? ''] as const] : [],
-  );
+/** Returns the names of the claims by their namespace. */
+function claimNames(objects: readonly ObjectDocument[]): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const {object} of objects) {
+    if (object.kind !== 'PersistentVolumeClaim') continue;
+    const {namespace = 'default', name = ''} = object.metadata;
+    const own = names.get(namespace) ?? [];
+    own.push(name);
+    names.set(namespace, own);
+  }
+  return names;
 }
 
 function classWarning(
@@ -96,10 +112,10 @@ function classWarning(
 
 function claimWarnings(
   {pod, ...location}: PodDocument,
-  claims: ReturnType<typeof namesOf>,
+  claims: ReturnType<typeof claimNames>,
 ): readonly ManifestIssue[] {
   const {namespace = 'default'} = pod.metadata;
-  const names = claims.filter(([own]) => own === namespace).map(([, name]) => name);
+  const names = claims.get(namespace) ?? [];
   return (pod.spec.volumes ?? []).flatMap(({persistentVolumeClaim: source}, index) => {
     if (source === undefined || names.includes(source.claimName)) return [];
     const closest = findClosestMatch(source.claimName, names);

@@ -27,7 +27,7 @@ import {isHttpUrl} from '../../base/is-http-url.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {notAFileError} from '../../base/fs/read-text-file.js';
-import {claimIssues, misspelledNames} from './claim-issues.js';
+import {claimProblems} from './claim-issues.js';
 import {readFileText, readStreamText, type NamedText} from './read-text.js';
 
 /** Options of readManifests. */
@@ -344,10 +344,8 @@ export async function readManifests(
   if (pods.length + workloads.length === 0 && options.allowNoPods !== true) throw noPods(manifests, files);
   rejectDuplicates({workloads, pods, objects: written});
   const objects = withSetClaims(written, expandClaims(workloads, options));
-  const readsPods = options.allowNoPods !== true;
-  const unbound = readsPods ? claimIssues(objects, pods) : [];
-  if (unbound.length > 0) throw new PodValidationError(unbound);
-  const misspelled = readsPods ? misspelledNames(objects, pods) : [];
+  const claims = options.allowNoPods === true ? undefined : claimProblems(objects, pods);
+  if (claims !== undefined && claims.issues.length > 0) throw new PodValidationError(claims.issues);
   const services = describeServices(
     objects,
     pods.map(({pod}) => pod),
@@ -357,7 +355,7 @@ export async function readManifests(
     ...skipped.map(describeSkipped),
     ...services.warnings,
     // Pods of a workload have the same one.
-    ...new Set(misspelled.map(describe)),
+    ...new Set(claims?.warnings.map(describe)),
   ];
   const notes = [
     ...describeRemoved(manifests.flatMap((manifest) => manifest.removed)),

@@ -4,7 +4,7 @@ export const ENTRY = {client: 1, server: 2, close: 3} as const;
 /** Kind of an entry. */
 export type EntryKind = (typeof ENTRY)[keyof typeof ENTRY];
 
-/** What a writer passes to the reader of a ring. */
+/** Entry of a ring; its bytes follow. */
 export interface RingEntry {
   readonly kind: EntryKind;
   readonly connection: number;

@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {compileFakes} from '../../../scripts/compile-fakes.mjs';
+import {sleepingContainers} from '../sleeping-containers.mjs';
 import {acceleratedClock} from './accelerated-clock.mjs';
 
 const DAEMON = fileURLToPath(new URL('scale-daemon.mjs', import.meta.url));
@@ -94,16 +95,10 @@ class ScaleNode {
 }
 
 function manifest(n, length) {
-  const containers = Array.from({length}, (_, index) => ({
-    name: `c${index}`,
-    image: 'localhost:5000/busybox:1',
-    imagePullPolicy: 'IfNotPresent',
-    command: ['sleep', 'infinity'],
-  }));
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: `scale-${n}`},
-    spec: {containers, hostNetwork: false},
+    spec: {containers: sleepingContainers(length), hostNetwork: false},
   });
 }

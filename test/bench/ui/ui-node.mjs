@@ -7,6 +7,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {compileFakes} from '../../../scripts/compile-fakes.mjs';
+import {sleepingContainers} from '../sleeping-containers.mjs';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
@@ -88,12 +89,6 @@ async function syncPods(args, env, count) {
 }
 
 function manifest(n) {
-  const containers = Array.from({length: CONTAINERS}, (_, index) => ({
-    name: `c${index}`,
-    image: 'localhost:5000/busybox:1',
-    imagePullPolicy: 'IfNotPresent',
-    command: ['sleep', 'infinity'],
-  }));
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -102,7 +97,7 @@ function manifest(n) {
       namespace: ['default', 'shop', 'monitoring'][n % 3],
       labels: {app: `app-${n % 7}`},
     },
-    spec: {containers},
+    spec: {containers: sleepingContainers(CONTAINERS)},
   });
 }
 

@@ -1,27 +1,13 @@
-import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {expect, onTestFinished, test} from 'vitest';
-import {until} from '../../base/until.js';
-import {KCRI_COMMAND} from '../../kcri-command.js';
+import {expect, test} from 'vitest';
+import {startUiProgram} from './start-ui-program.js';
 
-/** Starts `kcri ui` of the built program, and waits for its link. */
+/** Starts the page of a runtime that does not exist. */
 async function startProgram() {
-  const [program, ...before] = KCRI_COMMAND;
-  const kcri = spawn(program, [...before, 'ui'], {
-    cwd: '/',
-    env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: 'unix:///nonexistent/cri.sock'},
+  const {kcri, output, link} = await startUiProgram([], {
+    CONTAINER_RUNTIME_ENDPOINT: 'unix:///nonexistent/cri.sock',
   });
-  onTestFinished(() => {
-    kcri.kill('SIGKILL');
-  });
-  const output = {stdout: '', stderr: ''};
-  kcri.stdout.on('data', (data: Buffer) => (output.stdout += data.toString()));
-  kcri.stderr.on('data', (data: Buffer) => (output.stderr += data.toString()));
-  await until(
-    () => output.stdout.includes('\n'),
-    () => output.stderr,
-  );
-  return {kcri, output, url: output.stdout.split('#')[0] ?? ''};
+  return {kcri, output, url: link.split('#')[0] ?? ''};
 }
 
 test('the page is served on when what reads the link has ended, as in "kcri ui | head -1"', async () => {

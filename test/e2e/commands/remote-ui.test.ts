@@ -1,10 +1,9 @@
-import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
+import {startUiProgram} from '../../commands/ui/start-ui-program.js';
 import {UiPage} from '../../commands/ui/ui-testbed.js';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {KCRI_COMMAND} from '../../kcri-command.js';
 import {startSshServer} from '../harness/ssh-server.js';
 
 /** Starts a runtime with one pod. */
@@ -23,22 +22,12 @@ test('the page shows nodes through sshd, says when connections are lost, connect
   onTestFinished(async () => {
     await ssh[Symbol.asyncDispose]();
   });
-  const [program, ...before] = KCRI_COMMAND;
   const endpoints = [`ssh://node-a${a.socketPath}`, `ssh://node-b${b.socketPath}`];
-  const kcri = spawn(program, [...before, 'ui', ...endpoints.flatMap((endpoint) => ['-r', endpoint])], {
-    env: {...process.env, ...ssh.env, NO_COLOR: '1'},
-  });
-  onTestFinished(() => {
-    kcri.kill('SIGKILL');
-  });
-  const output = {stdout: '', stderr: ''};
-  kcri.stdout.on('data', (data: Buffer) => (output.stdout += data.toString()));
-  kcri.stderr.on('data', (data: Buffer) => (output.stderr += data.toString()));
-  await until(
-    () => output.stdout.includes('\n'),
-    () => output.stderr,
+  const {kcri, output, link} = await startUiProgram(
+    endpoints.flatMap((endpoint) => ['-r', endpoint]),
+    {...ssh.env, NO_COLOR: '1'},
   );
-  const page = new UiPage(output.stdout.trim());
+  const page = new UiPage(link);
   expect((await page.signIn()).status).toBe(200);
   const live = await page.live();
   await live.until(

@@ -115,11 +115,12 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
     id: 'leftovers/claims',
     title: 'claims that no pod uses',
     examine: ({podDirs}) => {
-      const unread = podDirs.find(({unusedClaims}) => unusedClaims !== undefined && 'error' in unusedClaims);
-      if (unread?.unusedClaims !== undefined && 'error' in unread.unusedClaims)
-        return skipped(unread.unusedClaims.error);
-      const unused = podDirs.flatMap(({rootDir, unusedClaims}) =>
-        (unusedClaims === undefined ? [] : (valueOf(unusedClaims) ?? [])).map((one) => ({rootDir, ...one})),
+      const facts = podDirs.flatMap(({rootDir, unusedClaims}) =>
+        unusedClaims === undefined ? [] : [{rootDir, unusedClaims}],
+      );
+      for (const {unusedClaims} of facts) if ('error' in unusedClaims) return skipped(unusedClaims.error);
+      const unused = facts.flatMap(({rootDir, unusedClaims}) =>
+        (valueOf(unusedClaims) ?? []).map((one) => ({rootDir, ...one})),
       );
       if (unused.length === 0) return ok('none');
       return warning(`${counted(unused.length, 'claim')} with data that no pod uses`, {

@@ -1,5 +1,4 @@
 import {join} from 'node:path';
-import {readUnusedClaims} from './unused-claims.js';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
 import type {KernelRecord} from '../../why/snapshot/kernel-log.js';
 import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
@@ -13,6 +12,7 @@ import type {
   RuntimeConfigFacts,
 } from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
+import {readUnusedClaims} from './unused-claims.js';
 
 const PROC = '/proc/sys';
 

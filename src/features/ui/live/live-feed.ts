@@ -46,7 +46,7 @@ export class LiveFeed {
   readonly #options: LiveFeedOptions;
   readonly #streams = new Set<LiveStream>();
   #latest: UiSnapshot | undefined;
-  /** What the streams know. */
+  /** Texts as of the last change that was passed to the streams. */
   #sent: LiveTexts | undefined;
   #sampledAtMs = Number.NEGATIVE_INFINITY;
   #sampling: Promise<UiSnapshot> | undefined;
@@ -146,7 +146,7 @@ export class LiveFeed {
     this.#push({nowMs, nodeTexts: textsOf(nodes), podTexts, usageTexts});
   }
 
-  /** Passes on what differs from what the streams know. */
+  /** Passes the difference from the last texts to the streams. */
   #push(texts: LiveTexts): void {
     const change = changeSince(this.#sent, texts);
     this.#sent = texts;

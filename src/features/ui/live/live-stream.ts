@@ -1,6 +1,6 @@
 import type {UiSnapshot} from './ui-sampler.js';
 
-/** What changed, as texts in JSON by key. */
+/** Change between two samples, as texts in JSON by key. */
 export interface LiveChange {
   readonly nowMs: number;
   /** Nodes that differ. */

@@ -71,7 +71,7 @@ export function explainWaiting(subject: ContainerSubject): Finding | undefined {
   };
 }
 
-/** Volumes that the node mounts with the help of a driver or a server, which may hang. */
+/** Returns the names of the volumes that a driver or a server helps to mount, which may hang. */
 function slowVolumes({pod: {spec}}: PodSnapshot): readonly string[] {
   return (spec.volumes ?? [])
     .filter(

@@ -18,7 +18,7 @@ export interface NodeStatusUpdaterOptions {
   readonly updateMetadata: (metadata: ObjectMeta) => ObjectMeta;
   /** Computes the status of the node from the one in the API server. An undefined field is removed. */
   readonly computeStatus: (current: Node, signal: AbortSignal) => Promise<NodeStatus>;
-  /** Reports whether the API server has what it must be known to have of the computed status; otherwise that is sent. */
+  /** Reports whether the API server is known to have the computed status as far as that matters; otherwise it is sent, changed or not. */
   readonly isReported: () => boolean;
   /** Called after a status was sent, with the status that it replaced and the Node that was stored; must not throw. */
   readonly onReported: (before: NodeStatus, after: NodeStatus, stored: Node) => void;

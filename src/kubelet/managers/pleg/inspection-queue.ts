@@ -12,8 +12,8 @@ interface RunningInspection {
   readonly mark: CacheMark;
 }
 
-/** The inspection that a queue runs. */
-export interface Inspection {
+/** Options of {@link InspectionQueue}. */
+export interface InspectionQueueOptions {
   /** Maximum number of inspections at a time. */
   readonly limit: number;
   /** Returns the mark of the start of an inspection. */
@@ -28,11 +28,11 @@ export interface Inspection {
  * inspection started after it. A thousand requests for one pod therefore cause two inspections.
  */
 export class InspectionQueue {
-  readonly #options: Inspection;
+  readonly #options: InspectionQueueOptions;
   readonly #queued = new Map<PodUid, QueuedInspection>();
   readonly #running = new Map<PodUid, RunningInspection>();
 
-  constructor(options: Inspection) {
+  constructor(options: InspectionQueueOptions) {
     this.#options = options;
   }
 

@@ -20,6 +20,7 @@ export class VolumeUnmounts {
     this.#options = options;
   }
 
+  /** Notes a volume that was mounted. */
   mounted(uid: string, volume: MountedOperation): void {
     if (volume.driver !== undefined) return;
     const volumes = this.#mounted.get(uid) ?? new Map<string, MountedOperation>();

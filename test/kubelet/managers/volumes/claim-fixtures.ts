@@ -3,6 +3,7 @@ import {onTestFinished} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../src/api/types/v1-persistent-volumes.js';
 import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
+import type {ClaimToProvision} from '../../../../src/kubelet/contract/volumes/claimed-volume.js';
 import {unmountBelow} from '../../../../src/kubelet/managers/volumes/mounter.js';
 import type {VolumeFacts} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
@@ -34,4 +35,24 @@ export function aClaimPod(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
 /** Creates a pod whose container has the volume of a claim as a device. */
 export function aDevicePod(uid = 'u1'): Pod {
   return aClaimPod({containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/dev/xb'}]})]}, uid);
+}
+
+/** Creates a claim whose class has a driver create its volume. */
+export function aClaimToProvision(
+  provisioner: string,
+  parameters: Readonly<Record<string, string>> = {},
+): ClaimToProvision {
+  return {
+    namespace: 'default',
+    name: 'data',
+    spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Mi'}}},
+    storageClass: {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: {name: 'dirs'},
+      provisioner,
+      parameters,
+    },
+    readOnly: false,
+  };
 }

@@ -32,9 +32,9 @@ export class CsiDrivers implements PluginHandler {
   readonly type = 'CSIPlugin';
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Driver>();
-  /** Why drivers could not be registered, by their names. */
+  /** Errors of failed registrations, by the name of the driver. */
   readonly #failures = new Map<string, string>();
-  /** Sockets of plugins that have not said which driver they are, and why. */
+  /** Errors of plugins that do not answer, by socket. */
   readonly #silent = new Map<string, string>();
 
   constructor(options: CsiDriversOptions) {

@@ -4,7 +4,6 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../../../src/kubelet/contract/api-objects.js';
-import type {ClaimToProvision} from '../../../../../src/kubelet/contract/volumes/claimed-volume.js';
 import type {CsiVolume} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {createOnDemandCsiManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-node-manager.js';
 import {ProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-claims.js';
@@ -17,7 +16,7 @@ import {
   type FakeCsiDriverOptions,
 } from '../../../../fakes/plugins/fake-csi-driver.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {aNode} from '../claim-fixtures.js';
+import {aClaimToProvision, aNode} from '../claim-fixtures.js';
 
 const {signal} = new AbortController();
 const never = async (): Promise<object> => await new Promise<object>(() => undefined);
@@ -81,19 +80,6 @@ test('the error of a volume names the sockets that do not answer, of which one m
   });
 });
 
-const CLAIM: ClaimToProvision = {
-  namespace: 'default',
-  name: 'data',
-  spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Mi'}}},
-  storageClass: {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: {name: 'disks'},
-    provisioner: CSI_DRIVER,
-  },
-  readOnly: false,
-};
-
 test('a volume that an interrupted command has staged is unstaged before it is deleted', async () => {
   const {node, csi, start} = await aCommand();
   let stage = never;
@@ -106,7 +92,7 @@ test('a volume that an interrupted command has staged is unstaged before it is d
     },
   });
   const provisioner = new VolumeProvisioner({node, clock: systemClock, manager: 'sync', csi: () => csi});
-  await provisioner.provision(VOLUME.pod, CLAIM, () => undefined, signal);
+  await provisioner.provision(VOLUME.pod, aClaimToProvision(CSI_DRIVER), () => undefined, signal);
   const interrupt = new AbortController();
   const mounting = csi.mount(VOLUME, interrupt.signal);
   await until(() => driver.callsTo('NodeStageVolume').length > 0);

@@ -10,7 +10,7 @@ import type {CsiVolumes, NewCsiVolume} from '../../../../../src/kubelet/contract
 import {CsiCallError} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
 import {withProvisionedClaims} from '../../../../../src/kubelet/managers/volumes/provisioning/with-provisioned-claims.js';
 import {VolumeProvisioner} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-provisioner.js';
-import {aClaimPod} from '../claim-fixtures.js';
+import {aClaimPod, aClaimToProvision} from '../claim-fixtures.js';
 
 const POD: Pod = {
   apiVersion: 'v1',
@@ -19,19 +19,7 @@ const POD: Pod = {
   spec: {containers: []},
 };
 
-const CLAIM: ClaimToProvision = {
-  namespace: 'default',
-  name: 'data',
-  spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Mi'}}},
-  storageClass: {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: {name: 'dirs'},
-    provisioner: 'dirs.example.com',
-    parameters: {tier: 'fast', 'csi.storage.k8s.io/fstype': 'ext4'},
-  },
-  readOnly: false,
-};
+const CLAIM = aClaimToProvision('dirs.example.com', {tier: 'fast', 'csi.storage.k8s.io/fstype': 'ext4'});
 
 let rootDir: string;
 let created: NewCsiVolume[];

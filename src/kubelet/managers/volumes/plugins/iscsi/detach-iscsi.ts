@@ -58,11 +58,11 @@ async function detach(disk: IscsiDisk, place: DiskPlace, tools: DetachTools): Pr
     await removeDisks(names, {runTool, mounter, sys: roots.sys});
   }
   const portals = portalsToLeave(disk, others, sessions);
-  const left = {runTool, hasSession: sessions.length > 0};
-  for (const portal of portals) await logOut(disk, portal, left);
+  const options = {runTool, hasSession: sessions.length > 0};
+  for (const portal of portals) await logOut(disk, portal, options);
   const isOwnInterface = disk.initiatorName !== '' && disk.interface === `${disk.portals[0]}:${disk.volume}`;
   if (isOwnInterface && portals.length === disk.portals.length)
-    await unlessMissing(iscsiadm(['-m', 'iface', '-I', disk.interface, '-o', 'delete'], {runTool}), left);
+    await unlessMissing(iscsiadm(['-m', 'iface', '-I', disk.interface, '-o', 'delete'], {runTool}), options);
 }
 
 /**
