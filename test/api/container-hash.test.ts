@@ -65,3 +65,11 @@ test.each([
 ])('the 128-bit FNV-1a hash of "%s" is %s', (text, hash) => {
   expect(fnv128(text)).toBe(hash);
 });
+
+test('the 128-bit FNV-1a hash of a long text is that of its definition', () => {
+  const text = Array.from({length: 3000}, (_, index) => String.fromCodePoint(index)).join('');
+  let expected = 0x6c62272e07bb014262b821756295c58dn;
+  for (const byte of Buffer.from(text))
+    expected = BigInt.asUintN(128, (expected ^ BigInt(byte)) * (2n ** 88n + 0x13bn));
+  expect(fnv128(text)).toBe(expected.toString(16).padStart(32, '0'));
+});
