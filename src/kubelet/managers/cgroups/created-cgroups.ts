@@ -1,9 +1,11 @@
 import {stateDirectory} from '../../../base/fs/state-directory.js';
+import {lstatSync} from 'node:fs';
 import {readFile, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {bootId} from '../../../base/boot-id.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {fileIdentity} from '../../../base/fs/file-cache.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import {acquireLock} from '../../../base/fs/lock.js';
@@ -75,6 +77,9 @@ interface Content {
   readonly bootId: string;
   readonly inodes: Readonly<Record<string, string>>;
 }
+
+/** Ledgers that this process has written, by path, each with the identity of its file. */
+const written = new Map<string, {readonly identity: string; readonly content: Content}>();
 
 /**
  * Ledger of the cgroups of pods and above pods that kcri has created and may therefore change and remove; another
@@ -188,6 +193,12 @@ export class CreatedCgroups {
 
   async #read(): Promise<Content> {
     if (this.#content !== undefined) return this.#content;
+    const known = written.get(this.#path);
+    if (known !== undefined && known.identity === identityOf(this.#path)) {
+      this.#isStored = true;
+      this.#content = known.content;
+      return known.content;
+    }
     const text = await withFileErrors('reading', this.#path, () =>
       ifPresent(() => readFile(this.#path, 'utf8')),
     );
@@ -218,10 +229,12 @@ export class CreatedCgroups {
   /** Writes the ledger; an empty one is removed, so that the root directory can be removed after its last pod. */
   async #write(inodes: Content['inodes']): Promise<void> {
     const content = {bootId: bootId(), inodes};
+    written.delete(this.#path);
     if (Object.keys(inodes).length === 0) await removeAtomicFile(this.#path);
     else {
       if (!this.#isStored) await makeDirectoryPath(dirname(this.#path), 0o750);
       await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
+      written.set(this.#path, {identity: identityOf(this.#path), content});
     }
     this.#isStored = Object.keys(inodes).length > 0;
     this.#content = content;
@@ -237,4 +250,10 @@ export class CreatedCgroups {
       await writeFile(this.#path, text, {mode: 0o600});
     }
   }
+}
+
+/** Returns the identity of a ledger's file; empty without a file. Asked on this thread, as in hierarchies.ts. */
+function identityOf(path: string): string {
+  const found = lstatSync(path, {bigint: true, throwIfNoEntry: false});
+  return found === undefined ? '' : fileIdentity(found);
 }

@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test, vi, type MockInstance} from 'vitest';
 import {ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
+import {countFileRequests} from '../../../base/count-file-requests.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 const PODS = 20;
@@ -17,6 +18,9 @@ const HIERARCHIES = LIMITED.length + OTHERS.length;
  * three times, since another process may create it. A number here may be lowered; raise it only with a reason.
  */
 const MAX_LOOKUPS = 3.6;
+/** Maximum number of calls on files that are handed to other threads for a pod's cgroups, beyond one for each hierarchy. */
+const MAX_FILE_REQUESTS = 14;
+
 /** Creates directories like those of cgroup v1. */
 async function createV1Root(): Promise<CgroupRoot> {
   const mount = await temporaryDirectory();
@@ -38,17 +42,30 @@ function spyOnLookups(): MockInstance {
   return lookups;
 }
 
+/** Creates the cgroups of a pod. */
+async function ensure(cgroupRoot: CgroupRoot, name: string): Promise<void> {
+  await ensurePodCgroup(cgroupRoot, `/kcri/kubepods/besteffort/${name}`, {
+    cpuShares: 2n,
+    hugePages: new Map(),
+  });
+}
+
 test('pods that start at once look at the cgroups above them once for each hierarchy', async () => {
   const cgroupRoot = await createV1Root();
-  const ensure = async (name: string): Promise<unknown> =>
-    await ensurePodCgroup(cgroupRoot, `/kcri/kubepods/besteffort/${name}`, {
-      cpuShares: 2n,
-      hugePages: new Map(),
-    });
-  await ensure('first');
+  await ensure(cgroupRoot, 'first');
   const lookups = spyOnLookups();
 
-  await Promise.all(Array.from({length: PODS}, async (_, index) => ensure(`pod${index}`)));
+  await Promise.all(Array.from({length: PODS}, async (_, index) => ensure(cgroupRoot, `pod${index}`)));
 
   expect(lookups.mock.calls.length / PODS / HIERARCHIES).toBeLessThanOrEqual(MAX_LOOKUPS);
+});
+
+test('pods that start one after the other hand few calls on files to other threads', async () => {
+  const cgroupRoot = await createV1Root();
+  await ensure(cgroupRoot, 'first');
+  using requests = countFileRequests();
+
+  for (let index = 0; index < PODS; index += 1) await ensure(cgroupRoot, `pod${index}`);
+
+  expect(requests.count / PODS - HIERARCHIES).toBeLessThanOrEqual(MAX_FILE_REQUESTS);
 });
