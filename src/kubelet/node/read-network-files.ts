@@ -1,6 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {coalesce} from '../../base/async/coalesce.js';
+import {systemClock} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
+import {FileCache} from '../../base/fs/file-cache.js';
 import {formatPathError} from '../../base/system-error-message.js';
 import type {ResolvConf} from '../contract/node-facts.js';
 
@@ -17,15 +19,19 @@ export async function readHostsFile(): Promise<string> {
   return await readText('/etc/hosts');
 }
 
+/** Files that are read for each start of a pod, again only when they have changed. */
+const files = new FileCache(() => systemClock.now());
 /** Readers by path: pods that start at the same time share a reading. */
-const readers = new Map<string, () => Promise<string>>();
+const readers = new Map<string, () => Promise<string | undefined>>();
 
 async function readText(path: string): Promise<string> {
-  const reader = readers.get(path) ?? coalesce(async () => await readFile(path, 'utf8'));
+  const reader = readers.get(path) ?? coalesce(async () => await files.read(path, (text) => text));
   readers.set(path, reader);
   try {
-    return await reader();
-  } catch (cause) {
+    // A missing file is read again for the error.
+    return (await reader()) ?? (await readFile(path, 'utf8'));
+  } catch (error) {
+    const cause = error instanceof SystemError ? error.cause : error;
     throw new SystemError(formatPathError('open', path, cause), {cause});
   }
 }

@@ -1,5 +1,7 @@
+import {fchmod} from 'node:fs';
 import {unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {promisify} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
 import {
@@ -7,7 +9,7 @@ import {
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   validatePathSegment,
-  withFile,
+  withDescriptor,
   withFileErrors,
   type DirectoryToMake,
   listNames,
@@ -75,9 +77,9 @@ export async function createTerminationLog(path: string): Promise<void> {
   const directory = dirname(path);
   await makeDirectories([dirname(directory), directory].map((each) => ({path: each, mode: DATA_MODE})));
   await withFileErrors('creating', path, () =>
-    withFile(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
+    withDescriptor(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
       // The umask has restricted the mode passed to open.
-      await file.chmod(TERMINATION_LOG_MODE);
+      await promisify(fchmod)(file, TERMINATION_LOG_MODE);
     }),
   );
 }
