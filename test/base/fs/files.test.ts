@@ -1,4 +1,3 @@
-import {fstatSync} from 'node:fs';
 import {chmod, mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
@@ -8,7 +7,6 @@ import {
   makeDirectories,
   withUserFileHints,
   validatePathSegment,
-  withDescriptor,
 } from '../../../src/base/fs/files.js';
 import {mode, withUmask} from '../file-mode.js';
 import {temporaryDirectory} from '../temporary-directory.js';
@@ -82,14 +80,3 @@ test.each(['', '.', '..', '../x', 'a/b', '.hidden', '-rf', 'a\0b', 'a b', 'x'.re
     );
   },
 );
-
-test('a descriptor is closed when the work with it has failed', async () => {
-  const path = join(await temporaryDirectory(), 'file');
-  let opened: number | undefined;
-  const working = withDescriptor(path, 'wx', 0o600, async (descriptor) => {
-    opened = descriptor;
-    await Promise.reject(new SystemError('the disk is made of cheese'));
-  });
-  await expect(working).rejects.toThrow('the disk is made of cheese');
-  expect(() => fstatSync(opened!)).toThrow('EBADF');
-});
