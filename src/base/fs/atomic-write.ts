@@ -1,11 +1,10 @@
 import {randomBytes} from 'node:crypto';
-import {fchmod, fstatSync, fsync, writeFile} from 'node:fs';
+import {fstatSync} from 'node:fs';
 import {chown, readdir, realpath, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {promisify} from 'node:util';
 import {KcriError} from '../errors.js';
 import {isProcessAlive, ownProcessIdentity, PROCESS_IDENTITY} from '../process-identity.js';
-import {ifPresent, withDescriptor, withFile, withFileErrors} from './files.js';
+import {ifPresent, withFile, withFileErrors} from './files.js';
 
 /** Owner of a file. */
 export interface FileOwner {
@@ -200,15 +199,17 @@ export async function writeNewFile(
   content: string,
   {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
 ): Promise<void> {
-  await withDescriptor(path, 'wx', mode, async (file) => {
+  await withFile(path, 'wx', mode, async (file) => {
     // Asked on this thread, since another takes longer than the answer. The mode is mostly that of the file already.
-    if ((fstatSync(file).mode & PERMISSIONS) !== mode) await promisify(fchmod)(file, mode);
-    await promisify(writeFile)(file, content);
-    if (isDurable) await promisify(fsync)(file);
+    if ((fstatSync(file.fd).mode & PERMISSIONS) !== mode) await file.chmod(mode);
+    await file.writeFile(content);
+    if (isDurable) await file.sync();
   });
 }
 
 /** Syncs a directory: a rename is durable only after that. Rejects with the system error. */
 export async function syncDirectory(path: string): Promise<void> {
-  await withDescriptor(path, 'r', 0, async (directory) => promisify(fsync)(directory));
+  await withFile(path, 'r', 0, async (directory) => {
+    await directory.sync();
+  });
 }

@@ -1,10 +1,8 @@
-import {close, closeSync, constants, lstatSync, open as openDescriptor} from 'node:fs';
+import {constants, lstatSync} from 'node:fs';
 import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {promisify} from 'node:util';
 import {hasErrno, SystemError, unlessRoot} from '../errors.js';
 import {systemErrorCode, systemErrorMessage} from '../system-error-message.js';
-import {createDirectCalls} from './direct-calls.js';
 
 const AS_ROOT = unlessRoot('run as root, or ', '');
 
@@ -178,26 +176,5 @@ export async function withFile<T>(
     return await use(file);
   } finally {
     await file.close();
-  }
-}
-
-const isDirect = createDirectCalls(Number.POSITIVE_INFINITY);
-
-/**
- * Opens a file, passes its descriptor to `use` and closes it like withFile, for what happens at each start of a pod: closes it on this
- * thread unless a server may have to answer, because another thread takes longer than the call.
- */
-export async function withDescriptor<T>(
-  path: string,
-  flags: string | number,
-  mode: number,
-  use: (descriptor: number) => Promise<T>,
-): Promise<T> {
-  const descriptor = await promisify(openDescriptor)(path, flags, mode);
-  try {
-    return await use(descriptor);
-  } finally {
-    if (isDirect()) closeSync(descriptor);
-    else await promisify(close)(descriptor);
   }
 }

@@ -1,5 +1,5 @@
-import {closeSync, openSync, readdirSync, readFileSync, statSync, write, type BigIntStats} from 'node:fs';
-import {promisify} from 'node:util';
+import {readdirSync, readFileSync, statSync, type BigIntStats} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
 import {fileError, withFileErrors} from '../../../base/fs/files.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
@@ -20,8 +20,8 @@ export interface Hierarchy {
 }
 
 /*
- * Cgroups are listed, opened and read on this thread: they are in memory, and handing a call to another thread takes longer than
- * the call. Changes may wait for the kernel, and are not made on it.
+ * Cgroups are listed and read on this thread: they are in memory, and handing a call to another thread takes longer than the
+ * call. Changes may wait for the kernel, and are not made on it.
  */
 
 /**
@@ -96,14 +96,7 @@ export async function writeValue(
   {file, value}: Pick<CgroupValue, 'file' | 'value'>,
 ): Promise<void> {
   const path = `${directory}/${file}`;
-  await withFileErrors(`writing ${value} to`, path, async () => {
-    const opened = openSync(path, 'w');
-    try {
-      await promisify(write)(opened, value);
-    } finally {
-      closeSync(opened);
-    }
-  });
+  await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
 }
 
 /**

@@ -1,7 +1,5 @@
-import {fchmod} from 'node:fs';
 import {unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {promisify} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
 import {
@@ -9,7 +7,7 @@ import {
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   validatePathSegment,
-  withDescriptor,
+  withFile,
   withFileErrors,
   type DirectoryToMake,
   listNames,
@@ -77,9 +75,9 @@ export async function createTerminationLog(path: string): Promise<void> {
   const directory = dirname(path);
   await makeDirectories([dirname(directory), directory].map((each) => ({path: each, mode: DATA_MODE})));
   await withFileErrors('creating', path, () =>
-    withDescriptor(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
+    withFile(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
       // The umask has restricted the mode passed to open.
-      await promisify(fchmod)(file, TERMINATION_LOG_MODE);
+      await file.chmod(TERMINATION_LOG_MODE);
     }),
   );
 }

@@ -1,14 +1,14 @@
 import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
-import {constants, fstat, ftruncate, write} from 'node:fs';
+import {constants} from 'node:fs';
+import type {FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
-import {promisify} from 'node:util';
 import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
 import {UNCACHED_FILES, type ParsedFiles} from '../../../base/fs/file-cache.js';
 import {
   ifPresent,
   makeDirectories,
   validatePathSegment,
-  withDescriptor,
+  withFile,
   withFileErrors,
 } from '../../../base/fs/files.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -90,7 +90,7 @@ export class PodFileStore<T extends object> {
     const path = this.#path(uid);
     const bytes = Buffer.from(items.map(lineOf).join(''));
     const append = async (): Promise<true> => {
-      await withDescriptor(path, constants.O_WRONLY | constants.O_APPEND, 0, async (file) => {
+      await withFile(path, constants.O_WRONLY | constants.O_APPEND, 0, async (file) => {
         await appendWhole(file, bytes);
       });
       return true;
@@ -122,12 +122,12 @@ function lineOf(value: object): string {
 }
 
 /** Appends all bytes; truncates a partial write, for example on a full disk, and rejects. */
-async function appendWhole(file: number, bytes: Buffer): Promise<void> {
+async function appendWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   let written = 0;
   try {
-    while (written < bytes.length) written += (await promisify(write)(file, bytes, written)).bytesWritten;
+    while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten;
   } catch (error) {
-    if (written > 0) await promisify(ftruncate)(file, (await promisify(fstat)(file)).size - written);
+    if (written > 0) await file.truncate((await file.stat()).size - written);
     throw error;
   }
 }
