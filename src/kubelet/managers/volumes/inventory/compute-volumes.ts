@@ -267,8 +267,9 @@ function volumesWithoutPod(root: RootIndex, volumes: readonly NodeVolume[]): rea
   const taken = new Set([...volumes, ...staged].map(({persistentVolume}) => persistentVolume));
   const made = facts.provisioned
     .filter(({name}) => !taken.has(name))
-    .map(({name, claim, driver, handle}): NodeVolume => ({
-      ...{...common, kind: 'csi', name, driver, handle, persistentVolume: name, claim, state: 'unused'},
+    .map(({name, claim, driver, handle, isReleased}): NodeVolume => ({
+      ...{...common, kind: 'csi', name, driver, handle, persistentVolume: name, claim},
+      state: isReleased === true ? 'released' : 'unused',
     }));
   const directories = facts.claims
     .filter((claim) => !claims.has(claim))

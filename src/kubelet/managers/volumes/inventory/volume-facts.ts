@@ -44,6 +44,8 @@ export interface ProvisionedVolumeFact {
   readonly claim: string;
   readonly driver: string;
   readonly handle: string | undefined;
+  /** True if the policy Retain has kept it after its claim, which may have another volume now. */
+  readonly isReleased?: boolean;
 }
 
 /** What a root directory says about volumes. */

@@ -305,6 +305,21 @@ test('staged volumes, provisioned volumes and claims without a pod are listed af
   ]);
 });
 
+test.each([
+  [true, false],
+  [false, true],
+])('a volume that was retained is not the one that its claim has got since', (...released) => {
+  const provisioned = released.map((isReleased, index) => ({
+    ...{name: isReleased ? 'old' : 'new', claim: 'default/db', driver: 'csi.test', handle: `h${index}`},
+    isReleased,
+  }));
+  const pod = aVolumePod([CLAIM], {}, false);
+  expect(compute([pod], someFacts([], {uids: ['u1'], provisioned}))).toMatchObject([
+    {pod: {name: 'web'}, state: 'pending', persistentVolume: 'new'},
+    {pod: undefined, state: 'released', persistentVolume: 'old', claim: 'default/db'},
+  ]);
+});
+
 test('a staged volume is that of a claim only if its driver has made it', () => {
   const provisioned = [{claim: 'default/db', name: 'pvc-1', driver: 'other.test', handle: 'h1'}];
   const facts = someFacts([], {staged: [aStaged()], provisioned});
