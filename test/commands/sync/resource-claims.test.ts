@@ -50,6 +50,26 @@ test('a pod gets the device of its claim, which is released when the pod is dele
 });
 
 test.each([
+  ['containerd', 'v1.6.20~ds1', 1],
+  ['containerd', '1.7.2', 0],
+  ['containerd', 'v2.1.9', 0],
+  ['cri-o', '1.6.2', 0],
+])(
+  'a runtime that ignores CDI devices is warned about: %s %s',
+  async (runtimeName, runtimeVersion, count) => {
+    const testbed = await createTestbed({runtimeName, runtimeVersion});
+    const driver = await startDriver(testbed);
+    const file = await testbed.write('web.yaml', documents(aPod('web'), CLASS, SLICE, TEMPLATE));
+    const {stderr, exitCode} = await testbed.run(['sync', file]);
+    expect(exitCode).toBe(0);
+    const warning =
+      /^default\/web: CDIDevicesIgnored: containerd v1\.6\.20~ds1 ignores the CDI devices example\.com\/dra=web-gpu-\w+: update it to 1\.7 or later /gm;
+    expect(stderr.match(warning) ?? []).toHaveLength(count);
+    await driver.stop();
+  },
+);
+
+test.each([
   [
     'an expression that CEL rejects',
     [{...TEMPLATE, ...withSelector('device.driver == ')}],
