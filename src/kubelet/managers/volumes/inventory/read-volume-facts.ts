@@ -203,6 +203,7 @@ class FactsReader {
         ({name, claim, request, volume, state}) => ({
           ...{name, claim, driver: request.driver, handle: volume?.spec.csi?.volumeHandle},
           isReleased: state === 'Released',
+          isBlock: request.blockName !== undefined,
         }),
       );
     return (await this.#attempt(list)) ?? [];
