@@ -173,6 +173,11 @@ export function canonicalizeQuantity(quantity: Quantity): Quantity {
   return formatAmount(parseQuantity(quantity));
 }
 
+/** Returns a quantity with the largest binary suffix that is exact: `1048576` becomes `1Mi`. */
+export function toBinaryQuantity(quantity: Quantity): Quantity {
+  return formatAmount({...parseQuantity(quantity), format: 'BinarySI'});
+}
+
 /** Returns the amount in whole units, rounded away from zero: bytes of `64Mi`, 2 cores of `1500m` (Quantity.Value). */
 export function quantityValue(quantity: Quantity): bigint {
   return roundAwayFromZero(parseQuantity(quantity).nanos, NANOS_PER_UNIT);

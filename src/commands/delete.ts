@@ -4,6 +4,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
 import {createNamespaceFlag, FILENAME_FLAG} from '../features/manifests/manifest-flags.js';
 import {deleteClaims, divideClaims, readObjects} from '../features/delete/delete-claims.js';
+import {deletePersistentVolumes, divideVolumes} from '../features/delete/delete-persistent-volumes.js';
 import {deletePods, type DeletionRequest} from '../features/delete/delete-pods.js';
 import {ConflictError} from '../cli/parsing/usage-errors.js';
 
@@ -15,9 +16,10 @@ export default class Delete extends BaseCommand {
     'deployment/web, or by the manifests they were created from. The directories of ' +
     'PersistentVolumeClaims remain unless --volumes is given. Pods that kcri did not create are never ' +
     'deleted; those of "kcri run" are deleted by their name or UID. With names that do not exist, the other pods are ' +
-    'deleted, and the exit code is 1.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
+    'deleted, and the exit code is 1.\n\nA volume that a CSI driver created and that the reclaim policy Retain has kept after its claim is forgotten with pv/NAME, ' +
+    'unless it is in use; its data stays with the driver.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
     'grace period has passed; it is 30 seconds unless the Pod has another one.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
-  static override usage = 'delete [FLAGS] POD|WORKLOAD|pvc/NAME|FILE|DIR|URL...';
+  static override usage = 'delete [FLAGS] POD|WORKLOAD|pvc/NAME|pv/NAME|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> delete web',
@@ -46,7 +48,8 @@ export default class Delete extends BaseCommand {
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Delete);
     const {namespace, volumes} = flags;
-    const {claims, others} = divideClaims(argv as string[], namespace);
+    const {volumes: persistentVolumes, others: words} = divideVolumes(argv as string[]);
+    const {claims, others} = divideClaims(words, namespace);
     const request = parseRequest(argv as string[], flags);
     if (claims.length > 0 && !volumes)
       throw new UsageError('deleting a claim deletes its data', {hint: 'add --volumes to delete it'});
@@ -54,14 +57,17 @@ export default class Delete extends BaseCommand {
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
     const isOfClaims = claims.length > 0 && others.length === 0;
-    const objects = isOfClaims
-      ? await readObjects(this.services, request.files)
-      : await deletePods(
-          this.services,
-          {...request, words: others},
-          {gracePeriodSeconds, namespace, volumes},
-        );
+    const isOfVolumes = persistentVolumes.length > 0 && others.length + request.files.length === 0;
+    const objects =
+      isOfClaims || isOfVolumes
+        ? await readObjects(this.services, request.files)
+        : await deletePods(
+            this.services,
+            {...request, words: others},
+            {gracePeriodSeconds, namespace, volumes},
+          );
     if (claims.length > 0) await deleteClaims(this.services, claims, objects);
+    if (persistentVolumes.length > 0) await deletePersistentVolumes(this.services, persistentVolumes);
   }
 }
 

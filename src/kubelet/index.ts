@@ -48,6 +48,7 @@ export type {WaitFor} from './foreground/evaluate-wait.js';
 export {LocalServices, withLocalServices} from './managers/network/local-services.js';
 export {measureStorage} from './managers/volumes/measure-storage.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
+export {forgetReleasedVolume} from './managers/volumes/provisioning/forget-released-volume.js';
 export {
   ProvisionedVolumeStore,
   type ProvisionedVolume,

@@ -18,7 +18,7 @@ export default class GetVolumes extends BaseCommand {
     'volumes of other kubelets, volumes that are staged for no pod, those of claims that no pod uses, and ' +
     'directories of pods that do not exist anymore.\n\n' +
     'States: mounted; published (mounted by a CSI driver); staged (prepared, but not mounted for the pod); pending; error; ' +
-    'orphaned (its pod does not exist); unused. As in a kubelet, hostPath volumes are not measured. A filesystem that does not answer ' +
+    'orphaned (its pod does not exist); unused; released (kept by the reclaim policy Retain, until "kcri delete pv/NAME"). As in a kubelet, hostPath volumes are not measured. A filesystem that does not answer ' +
     'within a second is an error.';
   static override usage = 'get volumes [POD...] [FLAGS]';
   static override strict = false;

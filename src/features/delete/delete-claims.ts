@@ -133,6 +133,6 @@ function stagedError(claim: string): SystemError {
 
 function notFoundError(claim: string): SystemError {
   return new SystemError(`persistentvolumeclaim "${claim}" not found`, {
-    hint: 'run "kcri get volumes -o wide" to list the volumes of claims; those with the policy Retain stay',
+    hint: 'run "kcri get volumes -o wide" to list the volumes of claims; released ones stay until "kcri delete pv/NAME"',
   });
 }

@@ -23,10 +23,19 @@ const ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns what a sync would do to the pod of a plan. */
-export function changeKindOf({replaces, waits, calls, files, fields, changes}: PodPlan): PlannedChangeKind {
+export function changeKindOf({
+  replaces,
+  waits,
+  calls,
+  files,
+  fields,
+  changes,
+  resizes,
+}: PodPlan): PlannedChangeKind {
   if (replaces !== undefined) return 'replace';
   if (waits === true && calls.length === 0) return 'wait';
-  if (calls.length === 0) return files.length === 0 ? 'none' : 'change';
+  const isEnlarged = resizes.some(({refusal}) => refusal === undefined);
+  if (calls.length === 0) return files.length === 0 && !isEnlarged ? 'none' : 'change';
   if (calls.every(({method}) => ENDING.has(method))) return 'stop';
   const isNew = fields.length + changes.length === 0 && calls.some(({method}) => method === 'RunPodSandbox');
   return isNew ? 'create' : 'change';

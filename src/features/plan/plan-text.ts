@@ -1,4 +1,5 @@
 import type {ChalkInstance} from 'chalk';
+import {toBinaryQuantity} from '../../api/quantity.js';
 import {toJson} from '../../cri/index.js';
 import {
   explainCallFields,
@@ -30,7 +31,7 @@ interface PlanData {
 
 /** Returns a plan as data: requests in proto JSON with the names of the .proto file, without zero values. */
 export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions): readonly PlanData[] {
-  return plans.map(({pod, note, replaces, calls, files, fields, changes, diffs}) => {
+  return plans.map(({pod, note, replaces, calls, files, resizes, fields, changes, diffs}) => {
     const {namespace, name, uid} = podRef(pod);
     return {
       namespace,
@@ -38,7 +39,7 @@ export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions):
       uid,
       ...(note === undefined ? {} : {note}),
       ...(replaces === undefined ? {} : {replaces}),
-      ...omitEmptyLists({fields, changes, diffs}),
+      ...omitEmptyLists({fields, changes, resizes, diffs}),
       calls: calls.map((call) => ({
         method: call.method,
         request: requestJson(call),
@@ -115,7 +116,8 @@ export interface PlanTextOptions extends PlanViewOptions {
  * content, and the numbered calls with their fields.
  */
 export function planText(plans: readonly PodPlan[], options: PlanTextOptions): string {
-  const shown = options.diff ? plans.filter((plan) => changeKindOf(plan) !== 'none') : plans;
+  const isShown = (plan: PodPlan): boolean => changeKindOf(plan) !== 'none' || plan.resizes.length > 0;
+  const shown = options.diff ? plans.filter(isShown) : plans;
   return [options.chalk.bold(formatPlanSummary(plans)), ...shown.map((plan) => podText(plan, options))].join(
     '\n\n',
   );
@@ -133,10 +135,25 @@ function podText(plan: PodPlan, options: PlanTextOptions): string {
     replaces === undefined
       ? []
       : [escapeToLine(`  terminates the existing pod with this name (uid ${replaces}) first`)];
-  if (kind === 'none') return [`${title}: nothing to do`, ...notes].join('\n');
+  const resized = plan.resizes.map((resize) => chalk.yellow(escapeToLine(`  ${resizeText(resize)}`)));
+  if (kind === 'none') return [`${title}: nothing to do`, ...notes, ...resized].join('\n');
   const written = files.map(({path, mode}) => escapeToLine(`  writes file ${path} with mode ${octal(mode)}`));
-  const head = [`${title}: ${kind}`, ...notes, ...replaced, ...changeLines(plan, chalk), ...written];
+  const head = [
+    `${title}: ${kind}`,
+    ...notes,
+    ...replaced,
+    ...changeLines(plan, chalk),
+    ...resized,
+    ...written,
+  ];
   return [...head, ...numberedCalls(plan, options)].join('\n');
+}
+
+function resizeText({claim, volume, size, requested, refusal}: PodPlan['resizes'][number]): string {
+  const [from, to] = [size, requested].map(toBinaryQuantity);
+  return refusal === undefined
+    ? `enlarges the volume ${volume} of the claim ${claim} from ${from} to ${to}`
+    : `the volume ${volume} of the claim ${claim} keeps its ${from}: ${refusal}`;
 }
 
 /** Returns the lines of the calls that are shown, and how many are not. Calls keep the numbers that they have among all. */

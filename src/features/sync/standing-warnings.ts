@@ -12,10 +12,12 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
   ['FailedScheduling', 'the pod waits for its devices'],
   ['FailedPrepareDynamicResources', 'the preparation of its devices is repeated until it succeeds'],
   ['VolumeResizeFailed', undefined],
+  ['CDIDevicesIgnored', undefined],
 ]);
 
 /**
- * Notes, once each, the warnings after which a sync goes on: about devices that a pod waits for, and a volume that was not enlarged.
+ * Notes, once each, the warnings after which a sync goes on: about devices that a pod waits for or that the runtime ignores, and a volume
+ * that was not enlarged.
  */
 export class StandingWarnings {
   readonly #options: StandingWarningsOptions;

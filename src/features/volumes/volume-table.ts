@@ -32,7 +32,8 @@ export function volumeColumns({
 const WIDE: readonly Column<ListedVolume>[] = [
   {header: 'CLAIM', value: ({volume}) => volume.claim ?? NONE},
   {header: 'PERSISTENT VOLUME', value: ({volume}) => volume.persistentVolume ?? NONE},
-  {header: 'FILESYSTEM', value: ({volume}) => volume.mount?.fileSystem ?? NONE},
+  // What is mounted of a block volume is the file of its device.
+  {header: 'FILESYSTEM', value: ({volume}) => (volume.isBlock ? NONE : (volume.mount?.fileSystem ?? NONE))},
   {header: 'PATH', value: ({volume}) => volume.path ?? NONE},
   {header: 'STAGING PATH', value: ({volume}) => volume.stagingPath ?? NONE},
   {header: 'MESSAGE', value: ({volume}) => volume.message ?? ''},

@@ -42,6 +42,8 @@ export interface RuntimeFeatures {
   readonly handlers: ReadonlyMap<string, HandlerFeatures>;
   /** True if it supports a policy for supplementary groups; undefined if the runtime does not report features. */
   readonly supplementalGroupsPolicy: boolean | undefined;
+  /** Name and version of a runtime that creates containers without their CDI devices; undefined for others. */
+  readonly ignoresCdi?: string | undefined;
 }
 
 /** The host's resolv.conf, parsed (network/dns parseResolvConf). */

@@ -1,5 +1,5 @@
 import {compare} from '../../base/compare.js';
-import type {StatusResponse} from '../../cri/index.js';
+import type {StatusResponse, VersionResponse} from '../../cri/index.js';
 import type {RuntimeFeatures} from '../contract/node-facts.js';
 
 /** Returns the features of a runtime and its handlers, sorted by name; older runtimes report none (toKubeRuntimeStatus). */
@@ -20,4 +20,17 @@ export function runtimeFeaturesOf({
     ),
     supplementalGroupsPolicy: features?.supplementalGroupsPolicy,
   };
+}
+
+/**
+ * Returns the name and the version of a runtime that creates containers without their CDI devices, and without an error; undefined for
+ * others. Newer versions of containerd do so only if CDI is disabled in their configuration.
+ */
+export function ignoringCdi({
+  runtimeName,
+  runtimeVersion,
+}: Pick<VersionResponse, 'runtimeName' | 'runtimeVersion'>): string | undefined {
+  const [, major, minor] = /^v?(\d+)\.(\d+)\./.exec(runtimeVersion) ?? [];
+  const isOld = major === '1' && Number(minor) < 7;
+  return runtimeName === 'containerd' && isOld ? `containerd ${runtimeVersion}` : undefined;
 }

@@ -41,7 +41,7 @@ import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
-import {withPlannedClaims} from '../managers/volumes/provisioning/planned-claims.js';
+import {withPlannedClaims, type PlannedResize} from '../managers/volumes/provisioning/planned-claims.js';
 import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {startPlannedNodeManagers} from './planned-node-managers.js';
@@ -61,6 +61,8 @@ export interface PodPlan {
   readonly calls: readonly PlannedCall[];
   /** New or changed volume files, without their content. */
   readonly files: readonly PlannedFile[];
+  /** Claims of the pod that ask for another size than their volumes have. */
+  readonly resizes: readonly PlannedResize[];
   /** Changed fields of the manifest. Like the next two fields, empty for a new pod. */
   readonly fields: readonly FieldChange[];
   readonly changes: readonly PlannedChange[];
@@ -165,11 +167,10 @@ export async function planPod(
   {pod, findConflicts}: PlannedPod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
-  const {node, nodeManagers} = options;
-  const objects = redactSecretObjects(options.objects);
-  const recorder = new CallRecorder(pod, {node, objects});
-  const files = new Map<string, PlannedFile>();
-  const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
+  const {nodeManagers} = options;
+  const effects = createEffects(options, pod);
+  const {recorder, files, resizes} = effects;
+  const planned = plannedPods(options, pod, effects);
   const {known, older} = await findConflicts(planned);
   await requireAdmission(pod, known, {nodeManagers, signal});
   const there = known ?? older;
@@ -187,7 +188,7 @@ export async function planPod(
   }
   const syncer = createPlannedSyncer(planned, {pod, known}, options);
   const backOffs = await runPasses(syncer, recorder, {before: known?.pod, signal});
-  const made = {calls: recorder.calls, files: [...files.values()], backOffs};
+  const made = {calls: recorder.calls, files: [...files.values()], resizes: [...resizes.values()], backOffs};
   const plan = {pod, replaces: older?.uid, fields, ...made};
   if (present === undefined) return {...plan, changes: [], diffs: [], equal: []};
   const {calls} = plan;
@@ -246,9 +247,9 @@ export async function planTermination(
   {pod, record, text}: {readonly pod: Pod; readonly record: PodRecord; readonly text: string},
   signal: AbortSignal,
 ): Promise<PodPlan> {
-  const {node, objects} = options;
-  const recorder = new CallRecorder(pod, {node, objects: redactSecretObjects(objects)});
-  const planned = plannedPods(options, pod, {recorder, onFile: () => undefined});
+  const effects = createEffects(options, pod);
+  const {recorder} = effects;
+  const planned = plannedPods(options, pod, effects);
   recorder.addContainers((await readRuntimeStatus(planned, record, signal)).containers);
   recorder.step = {kind: 'termination', text};
   const syncer = planned.createSyncer(pod, record.place);
@@ -261,7 +262,7 @@ export async function planTermination(
 export function emptyPlan(pod: Pod): PodPlan {
   return {
     ...{pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: [], equal: []},
-    backOffs: new Map(),
+    ...{resizes: [], backOffs: new Map()},
   };
 }
 
@@ -275,11 +276,25 @@ async function readRuntimeStatus(
   return (await pods.createSyncer(pod, place).observe(signal)).runtime;
 }
 
+/** What a sync of a pod would do. */
+interface PlannedEffects {
+  readonly recorder: CallRecorder;
+  /** Files by path; there may be several passes. */
+  readonly files: Map<string, PlannedFile>;
+  /** Sizes by the names of the volumes. */
+  readonly resizes: Map<string, PlannedResize>;
+}
+
+function createEffects({node, objects}: PlanOptions, pod: Pod): PlannedEffects {
+  const recorder = new CallRecorder(pod, {node, objects: redactSecretObjects(objects)});
+  return {recorder, files: new Map(), resizes: new Map()};
+}
+
 /** Creates a PodRegistry that performs every operation without effect. */
 function plannedPods(
   options: PlanOptions,
   pod: Pod,
-  {recorder, onFile}: {readonly recorder: CallRecorder; readonly onFile: (file: PlannedFile) => void},
+  {recorder, files, resizes}: PlannedEffects,
 ): PodRegistry {
   const exitsImmediately = (name: string): boolean => {
     const container = findByName(pod.spec.initContainers ?? [], name);
@@ -288,7 +303,7 @@ function plannedPods(
   const {clock, node, offline = false} = options;
   const planned = new PodRegistry({
     ...options,
-    objects: withPlannedClaims(options.objects, node, offline),
+    objects: withPlannedClaims(options.objects, {node, clock, offline, resizes}),
     ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
     envObjects: redactSecretObjects(options.objects),
     services: createPlannedServices(options.services, {exitsAtOnce: exitsImmediately}),
@@ -297,7 +312,8 @@ function plannedPods(
     pullRecords: new PlannedPullRecords(node.rootDir, offline),
     actuated: createPlannedActuatedResources(new ActuatedResourcesStore(node.rootDir), offline),
     hooks: plannedHooks,
-    files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),
+    files: (facts) =>
+      new PlannedFilesystem(facts, {clock, offline, onFile: (file) => void files.set(file.path, file)}),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, ...call) => {

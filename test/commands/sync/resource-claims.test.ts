@@ -1,8 +1,7 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
-import {until} from '../../base/until.js';
 import {aPod, CLASS, documents, DRIVER, SLICE, startDriver, stored, TEMPLATE} from '../claims-testbed.js';
 import {aContainerSpec, aManifest, createTestbed} from '../command-testbed.js';
 
@@ -50,6 +49,26 @@ test('a pod gets the device of its claim, which is released when the pod is dele
 });
 
 test.each([
+  ['containerd', 'v1.6.20~ds1', 1],
+  ['containerd', '1.7.2', 0],
+  ['containerd', 'v2.1.9', 0],
+  ['cri-o', '1.6.2', 0],
+])(
+  'a runtime that ignores CDI devices is warned about: %s %s',
+  async (runtimeName, runtimeVersion, count) => {
+    const testbed = await createTestbed({runtimeName, runtimeVersion});
+    const driver = await startDriver(testbed);
+    const file = await testbed.write('web.yaml', documents(aPod('web'), CLASS, SLICE, TEMPLATE));
+    const {stderr, exitCode} = await testbed.run(['sync', file]);
+    expect(exitCode).toBe(0);
+    const warning =
+      /^default\/web: CDIDevicesIgnored: containerd v1\.6\.20~ds1 ignores the CDI devices example\.com\/dra=web-gpu-\w+: update it to 1\.7 or later /gm;
+    expect(stderr.match(warning) ?? []).toHaveLength(count);
+    await driver.stop();
+  },
+);
+
+test.each([
   [
     'an expression that CEL rejects',
     [{...TEMPLATE, ...withSelector('device.driver == ')}],
@@ -63,14 +82,12 @@ test.each([
     const testbed = await createTestbed();
     const file = await testbed.write('web.yaml', documents(aPod('web'), CLASS, SLICE, ...templates));
     const interrupt = new AbortController();
-    const syncing = testbed.run(['sync', file], {signal: interrupt.signal});
-    const events = join(testbed.rootDir, 'kcri/events');
-    await until(async () => {
-      const [name] = await readdir(events).catch(() => []);
-      return name !== undefined && (await readFile(join(events, name), 'utf8')).includes('Failed');
+    const {stderr, exitCode} = await testbed.run(['sync', file], {
+      signal: interrupt.signal,
+      onStderr: (text) => {
+        if (text.includes('use --timeout to limit the wait')) interrupt.abort(new InterruptedError('SIGINT'));
+      },
     });
-    interrupt.abort(new InterruptedError('SIGINT'));
-    const {stderr, exitCode} = await syncing;
     expect(stderr.match(new RegExp(expected, 'gm'))).toHaveLength(1);
     expect(stderr).toContain('use --timeout to limit the wait, or Ctrl-C to end it');
     expect(exitCode).toBe(130);

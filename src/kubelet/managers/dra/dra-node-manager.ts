@@ -1,4 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {runInBackground} from '../../../base/async/background-work.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices, PreparationFailure} from '../../contract/node-manager.js';
@@ -16,6 +17,10 @@ const RECONCILE_PERIOD_MS = 60_000;
 
 interface Running extends RunningDraManager {
   readonly services: NodeManagerServices;
+  /** Aborts when the daemon ends. */
+  readonly signal: AbortSignal;
+  /** UIDs of the pods whose claims could not be prepared. */
+  readonly unprepared: Set<string>;
 }
 
 /**
@@ -37,7 +42,7 @@ export function createDraManager({
         if (devicePluginsDir !== undefined) await checkState(services);
         local = await openLocalDra(services);
       } else if (devicePluginsDir !== undefined) {
-        running = {...(await startDraManager(services, signal)), services};
+        running = {...(await startDraManager(services, signal)), services, signal, unprepared: new Set()};
         ({local} = running);
       }
     },
@@ -74,6 +79,7 @@ export function createDraManager({
       validate: (plugin) => running?.drivers.validate(plugin),
       register: async (plugin) => {
         running?.drivers.register(plugin);
+        if (running !== undefined) tryAgain(running);
       },
       deregister: (plugin) => {
         running?.drivers.deregister(plugin);
@@ -124,16 +130,19 @@ async function allocate(
 }
 
 async function prepare(
-  {manager}: Running,
+  {manager, unprepared}: Running,
   pod: Pod,
   signal: AbortSignal,
 ): Promise<PreparationFailure | undefined> {
+  const {uid} = podRef(pod);
   try {
     await manager.prepare(pod, signal);
+    unprepared.delete(uid);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
     rethrowUnexpected(error);
+    unprepared.add(uid);
     return preparationFailure(error);
   }
 }
@@ -141,6 +150,7 @@ async function prepare(
 /** Releases the claims of a pod. Files of claims are only read for a pod that may have some: one may be damaged. */
 async function podStopped(running: Running, pod: Pod): Promise<void> {
   const {uid} = podRef(pod);
+  running.unprepared.delete(uid);
   if (mayNeedClaims(pod)) await release(running, uid);
   else await running.manager.unprepare(uid);
 }
@@ -169,11 +179,30 @@ async function release({manager, local, services}: Running, podUid: string): Pro
 async function reconcile(running: Running, signal: AbortSignal): Promise<void> {
   const {manager, local, services} = running;
   if (!services.allSourcesReady()) return;
+  const users = (): readonly string[] => manager.claims.all().flatMap(({podUids}) => [...podUids]);
   const active = new Set<string>(services.activePods().map((pod) => podRef(pod).uid));
-  await manager.reconcile(active, signal);
-  const inUse = new Set(manager.claims.all().flatMap(({podUids}) => [...podUids]));
+  // A pod that its manifests have lost uses its devices until its containers have stopped.
+  const ending = users().filter((uid) => services.hasPod(uid));
+  await manager.reconcile(new Set([...active, ...ending]), signal);
+  const inUse = new Set(users());
   for (const uid of local?.podUids() ?? [])
     if (!active.has(uid) && !inUse.has(uid) && !services.hasPod(uid)) await tryRelease(running, uid);
+}
+
+/**
+ * Lets pods try again for which a driver that has registered may have been missing, and releases the claims of pods that are gone. With
+ * an API server it does nothing, as a kubelet, whose pods and claims wait for the next period.
+ */
+function tryAgain(running: Running): void {
+  const {local, services, unprepared, signal} = running;
+  if (local === undefined) return;
+  if (unprepared.size > 0) services.syncPods([...unprepared]);
+  runInBackground(
+    'DRA manager',
+    reconcile(running, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    }),
+  );
 }
 
 /** Releases the claims of a pod; a failure is logged, and must not stop the release of others. */

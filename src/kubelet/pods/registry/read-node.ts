@@ -2,6 +2,7 @@ import type {Clock} from '../../../base/clock.js';
 import {canonicalEndpoint} from '../../../cri/endpoint.js';
 import type {Connection} from '../../../cri/index.js';
 import {readNodeFacts, type NodeOptions} from '../../node/read-node-facts.js';
+import {ignoringCdi} from '../../node/runtime-features.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createUnavailableRuntime} from './unavailable-runtime.js';
 
@@ -14,15 +15,15 @@ export async function readNode(
   node: NodeOptions,
   {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
 ): Promise<NodeAndRuntime> {
-  const [{runtimeName}, facts] = await Promise.all([
+  const [version, facts] = await Promise.all([
     runtime.version({version: '0.1.0'}, {signal}),
     readNodeFacts(runtime, node, signal),
   ]);
   return {
     services: {runtime, images},
     endpoint: await canonicalEndpoint(endpoint),
-    node: facts,
-    runtimeName,
+    node: {...facts, runtime: {...facts.runtime, ignoresCdi: ignoringCdi(version)}},
+    runtimeName: version.runtimeName,
     clock,
   };
 }

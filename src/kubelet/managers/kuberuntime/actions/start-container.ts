@@ -94,6 +94,7 @@ export async function startContainer(
     await start.check();
     const imageRef = await ensureImage(context, environment, target.container, {events, signal});
     const container = await configureContainer(context, environment, {...target, imageRef}, signal);
+    warnAboutCdi(context, container, events);
     await start.checkWhenVisible(signal);
     created = await createContainer(context, environment, container);
     const {id} = created;
@@ -272,6 +273,17 @@ async function configureContainer(
     await context.files.createTerminationLog(files.terminationLogPath);
     return {container, config, restartCount};
   });
+}
+
+/** Warns about devices that the runtime ignores: the container would run without them, and nobody would say why. */
+function warnAboutCdi({node}: SyncContext, {config}: ConfiguredContainer, events: EventRecorder): void {
+  const names = (config.CDIDevices ?? []).map(({name = ''}) => name).join(', ');
+  const {ignoresCdi} = node.runtime;
+  if (ignoresCdi === undefined || names === '') return;
+  events.warning(
+    'CDIDevicesIgnored',
+    `${ignoresCdi} ignores the CDI devices ${names}: update it to 1.7 or later with enable_cdi = true, which is the default since 2.0, and restart the kubelet`,
+  );
 }
 
 async function createContainer(

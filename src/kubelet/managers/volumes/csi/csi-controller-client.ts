@@ -84,13 +84,8 @@ export async function expandVolume(
   const controller = connectCsiController(endpoint);
   const node = connectCsiNode(endpoint);
   try {
-    const {capabilities} = await controller.controllerGetCapabilities({}, options);
-    if (!capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME')) {
-      const ofNode = await node.nodeGetCapabilities({}, options);
-      if (ofNode.capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME'))
-        return {bytes: requiredBytes, needsNode: true};
-      throw new SystemError(`the CSI driver ${JSON.stringify(driver)} cannot enlarge volumes`);
-    }
+    if ((await findExpander({controller, node}, driver, options)) === 'node')
+      return {bytes: requiredBytes, needsNode: true};
     const expanded = await controller.controllerExpandVolume(
       {
         ...{volumeId: handle, capacityRange: {requiredBytes}, secrets},
@@ -105,6 +100,39 @@ export async function expandVolume(
     controller.close();
     node.close();
   }
+}
+
+/** Resolves if the driver at a socket can enlarge volumes; otherwise rejects like expandVolume. */
+export async function requireExpansion(endpoint: string, driver: string, signal: AbortSignal): Promise<void> {
+  const controller = connectCsiController(endpoint);
+  const node = connectCsiNode(endpoint);
+  try {
+    await findExpander({controller, node}, driver, {signal, timeoutMs: TIMEOUT_MS});
+  } catch (error) {
+    throw failureOf(error, {}, signal);
+  } finally {
+    controller.close();
+    node.close();
+  }
+}
+
+/** Returns the part of a driver that enlarges volumes. Rejects with SystemError if none does. */
+async function findExpander(
+  {
+    controller,
+    node,
+  }: {
+    readonly controller: Pick<ReturnType<typeof connectCsiController>, 'controllerGetCapabilities'>;
+    readonly node: Pick<ReturnType<typeof connectCsiNode>, 'nodeGetCapabilities'>;
+  },
+  driver: string,
+  options: {readonly signal: AbortSignal; readonly timeoutMs: number},
+): Promise<'controller' | 'node'> {
+  const {capabilities} = await controller.controllerGetCapabilities({}, options);
+  if (capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME')) return 'controller';
+  const ofNode = await node.nodeGetCapabilities({}, options);
+  if (ofNode.capabilities.some(({rpc}) => rpc?.type === 'EXPAND_VOLUME')) return 'node';
+  throw new SystemError(`the CSI driver ${JSON.stringify(driver)} cannot enlarge volumes`);
 }
 
 /** Returns where the node is for the driver; undefined if it does not distinguish. */

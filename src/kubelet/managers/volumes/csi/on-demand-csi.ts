@@ -20,6 +20,7 @@ import type {
 } from '../../../contract/volumes/csi-volumes.js';
 import type {CsiClaims} from '../../../contract/volumes/csi-cluster.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
+import {requireExpansion} from './csi-controller-client.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import {UNSTAGE_STEP} from './driver-not-registered.js';
 import {createManifestCsi} from './manifest-csi.js';
@@ -131,6 +132,13 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
     return await this.#open([volume.driver], async ({volumes}) => await volumes.expandVolume(volume, signal));
+  }
+
+  /** Resolves if a driver can enlarge volumes; rejects like expandVolume. Enlarges none. */
+  async requireExpansion(driver: string, signal: AbortSignal): Promise<void> {
+    await this.#open([driver], async ({drivers}) => {
+      await requireExpansion(drivers.endpoint(driver, 'ControllerExpandVolume'), driver, signal);
+    });
   }
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {

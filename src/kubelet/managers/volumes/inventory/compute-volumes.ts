@@ -128,16 +128,17 @@ function locateClaim(
   volume: Volume,
   root: RootIndex | undefined,
 ): Pick<NodeVolume, 'kind' | 'claim' | 'path' | 'driver' | 'handle' | 'persistentVolume' | 'stagingPath'> & {
+  readonly isBlock?: boolean;
   readonly waitsFor?: string | undefined;
 } {
   if (root?.hasClaim(claim) === true)
     return {claim, kind: 'claim', path: `${claimsDir(root.facts)}/${claim}`};
   const made = root?.provisioned(root.provisionedNames.get(claim) ?? '');
   if (made === undefined) return {claim, kind: kindOfVolume(volume)};
-  const {driver, handle, name: persistentVolume} = made;
+  const {driver, handle, name: persistentVolume, isBlock = false} = made;
   const stagingPath = root?.stagedOf(made)?.path;
   const waitsFor = notYet(handle === undefined ? 'created' : 'staged', driver);
-  return {claim, kind: 'csi', driver, handle, persistentVolume, stagingPath, waitsFor};
+  return {claim, kind: 'csi', driver, handle, persistentVolume, stagingPath, isBlock, waitsFor};
 }
 
 /** Returns the state of a volume without a directory of its own. */
@@ -267,8 +268,9 @@ function volumesWithoutPod(root: RootIndex, volumes: readonly NodeVolume[]): rea
   const taken = new Set([...volumes, ...staged].map(({persistentVolume}) => persistentVolume));
   const made = facts.provisioned
     .filter(({name}) => !taken.has(name))
-    .map(({name, claim, driver, handle}): NodeVolume => ({
-      ...{...common, kind: 'csi', name, driver, handle, persistentVolume: name, claim, state: 'unused'},
+    .map(({name, claim, driver, handle, isReleased, isBlock = false}): NodeVolume => ({
+      ...{...common, kind: 'csi', name, driver, handle, persistentVolume: name, claim, isBlock},
+      state: isReleased === true ? 'released' : 'unused',
     }));
   const directories = facts.claims
     .filter((claim) => !claims.has(claim))

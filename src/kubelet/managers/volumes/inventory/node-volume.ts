@@ -5,9 +5,17 @@ import type {MountFact} from './volume-facts.js';
 /**
  * State of a volume of the node. `published`: a CSI driver has mounted it for its pod. `staged`: it is prepared for pods, but not
  * mounted for this one, or for none. `pending`: its pod waits for it. `orphaned`: its pod does not exist. `unused`: no pod or
- * container uses it.
+ * container uses it. `released`: the policy Retain has kept it after its claim.
  */
-export type VolumeState = 'mounted' | 'published' | 'staged' | 'pending' | 'error' | 'orphaned' | 'unused';
+export type VolumeState =
+  | 'mounted'
+  | 'published'
+  | 'staged'
+  | 'pending'
+  | 'error'
+  | 'orphaned'
+  | 'unused'
+  | 'released';
 
 /** A volume of the node. */
 export interface NodeVolume {

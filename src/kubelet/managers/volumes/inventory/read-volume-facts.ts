@@ -199,9 +199,13 @@ class FactsReader {
 
   async #provisioned(): Promise<readonly ProvisionedVolumeFact[]> {
     const list = async (): Promise<readonly ProvisionedVolumeFact[]> =>
-      (await new ProvisionedVolumeStore(this.#rootDir).list()).map(({name, claim, request, volume}) => ({
-        ...{name, claim, driver: request.driver, handle: volume?.spec.csi?.volumeHandle},
-      }));
+      (await new ProvisionedVolumeStore(this.#rootDir).list()).map(
+        ({name, claim, request, volume, state}) => ({
+          ...{name, claim, driver: request.driver, handle: volume?.spec.csi?.volumeHandle},
+          isReleased: state === 'Released',
+          isBlock: request.blockName !== undefined,
+        }),
+      );
     return (await this.#attempt(list)) ?? [];
   }
 

@@ -7,7 +7,7 @@ export interface RootIndex {
   readonly hasPod: (uid: string) => boolean;
   readonly hasClaim: (claim: string) => boolean;
   readonly volumesOf: (uid: string) => readonly PodVolumeFact[];
-  /** Names of provisioned volumes by claim. */
+  /** Names of provisioned volumes by claim, without those that were released. */
   readonly provisionedNames: ReadonlyMap<string, string>;
   /** Returns the provisioned volume with the name of a PersistentVolume. */
   readonly provisioned: (name: string) => ProvisionedVolumeFact | undefined;
@@ -31,7 +31,9 @@ export function indexRoot(facts: VolumeFacts): RootIndex {
     hasPod: (uid) => uids.has(uid),
     hasClaim: (claim) => claims.has(claim),
     volumesOf: (uid) => found.get(uid) ?? [],
-    provisionedNames: new Map(facts.provisioned.map(({claim, name}) => [claim, name])),
+    provisionedNames: new Map(
+      facts.provisioned.filter(({isReleased}) => isReleased !== true).map(({claim, name}) => [claim, name]),
+    ),
     provisioned: (name) => byName.get(name),
     provisionedFor: ({data}) => data && byHandle.get(keyOf(data.driverName, data.volumeHandle)),
     stagedOf: ({driver, handle}) => staged.get(keyOf(CSI_PLUGIN, 'volume', driver, handle)),

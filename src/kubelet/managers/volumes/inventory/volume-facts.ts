@@ -44,6 +44,10 @@ export interface ProvisionedVolumeFact {
   readonly claim: string;
   readonly driver: string;
   readonly handle: string | undefined;
+  /** True if the policy Retain has kept it after its claim, which may have another volume now. */
+  readonly isReleased?: boolean;
+  /** True if containers get it as a block device. */
+  readonly isBlock?: boolean;
 }
 
 /** What a root directory says about volumes. */

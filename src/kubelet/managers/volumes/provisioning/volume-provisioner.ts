@@ -1,21 +1,17 @@
 import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
-import {dirname, join} from 'node:path';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import type {Clock} from '../../../../base/clock.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
-import {listDirectoryNames} from '../../../../base/fs/files.js';
 import type {GrpcCode} from '../../../../cri/index.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
-import {blockPaths, stagingPath} from '../csi/csi-paths.js';
-import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
   claimKey,
@@ -25,6 +21,7 @@ import {
   type ProvisionedVolume,
 } from './provisioned-volume-store.js';
 import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
+import {findUsedVolumes, isStaged} from './volume-usage.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
@@ -221,26 +218,19 @@ export class VolumeProvisioner {
       return !isWanted(volume) && (ownerUid === undefined || !existsSync(podDir(node, ownerUid)));
     });
     if (unwanted.length === 0) return [];
-    const used = await usedHandles(node);
-    return unwanted.filter(({volume}) => {
-      const {driver = '', volumeHandle: handle = ''} = volume?.spec.csi ?? {};
-      return !used.has(`${driver}^${handle}`);
-    });
+    const isUsed = await findUsedVolumes(node);
+    return unwanted.filter((volume) => !isUsed(volume));
   }
 
   /** Reports whether a volume is not staged on the node. A command unstages it: what has staged it may have been interrupted. */
-  async #isUnstaged({name, request, volume}: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
-    const source = volume?.spec.csi;
+  async #isUnstaged(record: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
+    const source = record.volume?.spec.csi;
     if (source === undefined) return true;
     const {node, csi} = this.#options;
     const {driver, volumeHandle: handle = ''} = source;
-    const {blockName} = request;
-    const staged =
-      blockName === undefined
-        ? dirname(stagingPath(node, {driver, handle}))
-        : blockPaths(node, name).directory;
-    if (existsSync(staged)) await csi()?.unstageUnused?.({driver, handle, blockName}, signal);
-    return !existsSync(staged);
+    const {blockName} = record.request;
+    if (isStaged(node, record)) await csi()?.unstageUnused?.({driver, handle, blockName}, signal);
+    return !isStaged(node, record);
   }
 
   /** Deletes a volume, and returns true if it is kept instead. */
@@ -311,18 +301,6 @@ function unbound(claim: ClaimToProvision, reason: string, provisioner: string): 
       ? `add a PersistentVolume for the claim "${claim.name}" to the manifests`
       : `start the CSI driver "${provisioner}" on this node; without a StorageClass in the manifests, the claim is a directory`;
   return new SystemError(`pod has unbound PersistentVolumeClaim "${claim.name}": ${reason}`, {hint: what});
-}
-
-/** Returns the volumes in directories of pods, as `driver^handle`. */
-async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySet<string>> {
-  const used = new Set<string>();
-  for (const uid of await listDirectoryNames(join(node.rootDir, 'pods'))) {
-    for (const volume of await listPodCsiVolumes(join(node.rootDir, 'pods', uid))) {
-      const data = await readPodCsiVolume(node, volume);
-      if (data !== undefined) used.add(`${data.driverName}^${data.volumeHandle}`);
-    }
-  }
-  return used;
 }
 
 /** Returns what a claim asks for that volumes cannot have without an API server. */

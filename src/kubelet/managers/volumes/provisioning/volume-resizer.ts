@@ -1,10 +1,4 @@
-import {compareQuantities, quantityValue} from '../../../../api/quantity.js';
-import type {
-  CSIPersistentVolumeSource,
-  PersistentVolume,
-} from '../../../../api/types/v1-persistent-volumes.js';
-import type {Quantity} from '../../../../api/types/v1-meta.js';
-import type {StorageClass} from '../../../../api/types/v1-storage.js';
+import {quantityValue} from '../../../../api/quantity.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
@@ -12,6 +6,7 @@ import type {PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes, ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
+import {checkClaimSize, growthOf, type Growth} from './claim-growth.js';
 import {classSecret} from './provisioned-pv.js';
 import {
   claimKey,
@@ -48,21 +43,13 @@ interface RunningExpansion {
   readonly waitUntil: number;
 }
 
-/** A claim that asks for more than its volume has. */
-interface Growth {
-  readonly volume: PersistentVolume;
-  readonly source: CSIPersistentVolumeSource;
-  readonly requested: Quantity;
-  readonly storageClass: StorageClass;
-}
-
 /**
  * Has CSI drivers enlarge the volumes of claims that ask for more, as a cluster's external-resizer does. What is left for the node is
  * in the status of the claim, which is stored with its volume.
  */
 export class VolumeResizer {
   readonly #options: VolumeResizerOptions;
-  /** Requests that their class does not allow, which are reported once: `volume size`. */
+  /** Requests that the API server would refuse, which are reported once: `volume size`. */
   readonly #refused = new Set<string>();
   /** Expansions that have not ended, by the names of the volumes. */
   readonly #running = new Map<string, RunningExpansion>();
@@ -82,17 +69,16 @@ export class VolumeResizer {
     event: RecordEvent,
     signal: AbortSignal,
   ): Promise<ResizedVolume> {
-    const growth = growthOf(record, claim);
-    if (growth === undefined) return {record, isGrowing: false};
-    const {requested, storageClass} = growth;
-    if (storageClass.allowVolumeExpansion !== true) {
-      const request = `${record.name} ${requested}`;
-      if (!this.#refused.has(request)) event('Warning', 'VolumeResizeFailed', notAllowed(claim));
+    const check = checkClaimSize(record, claim);
+    if (check.kind === 'refused') {
+      const request = `${record.name} ${check.requested}`;
+      if (!this.#refused.has(request)) event('Warning', 'VolumeResizeFailed', check.message);
       this.#refused.add(request);
-      return {record, isGrowing: false};
     }
+    if (check.kind !== 'grows') return {record, isGrowing: false};
     const {clock} = this.#options;
-    const {work, waitUntil} = this.#running.get(record.name) ?? this.#start(record, claim, growth, event);
+    const {work, waitUntil} =
+      this.#running.get(record.name) ?? this.#start(record, claim, check.growth, event);
     const hasEnded = await finishesWithin(work, waitUntil - clock.monotonic(), clock, signal);
     return hasEnded ? {record: await work, isGrowing: false} : {record, isGrowing: true};
   }
@@ -128,12 +114,10 @@ export class VolumeResizer {
       return resized;
     } catch (error) {
       rethrowUnexpected(error);
-      const volume = JSON.stringify(record.name);
-      const resizer = JSON.stringify(growth.storageClass.provisioner);
       event(
         'Warning',
         'VolumeResizeFailed',
-        `resize volume ${volume} by resizer ${resizer} failed: ${messageOf(error)}`,
+        resizeFailure(record.name, growth.storageClass.provisioner, error),
       );
       return record;
     }
@@ -178,14 +162,9 @@ export class VolumeResizer {
   }
 }
 
-/** Returns by what a volume has to grow; undefined if the claim asks for no more than it has. */
-function growthOf({volume}: ProvisionedVolume, {spec, storageClass}: ClaimToProvision): Growth | undefined {
-  const requested = spec.resources?.requests?.['storage'];
-  const {csi: source, capacity} = volume?.spec ?? {};
-  if (volume === undefined || source === undefined || storageClass === undefined) return undefined;
-  if (requested === undefined || compareQuantities(requested, capacity?.['storage'] ?? '0') <= 0)
-    return undefined;
-  return {volume, source, requested, storageClass};
+/** Returns the message about a volume that its driver has not enlarged. */
+export function resizeFailure(volume: string, driver: string, error: unknown): string {
+  return `resize volume ${JSON.stringify(volume)} by resizer ${JSON.stringify(driver)} failed: ${messageOf(error)}`;
 }
 
 /** Returns the record of a volume that its driver has enlarged (markPVCAsFSResizeRequired, MarkAsResizeFinished). */
@@ -212,10 +191,6 @@ function withSize(
         ],
       }
     : {capacity: {storage}};
-  return {...record, volume: {...volume, spec}, claimStatus};
-}
-
-/** Returns the text of the API server for a claim whose class does not allow expansion (PersistentVolumeClaimResize). */
-function notAllowed(claim: ClaimToProvision): string {
-  return `persistentvolumeclaims ${JSON.stringify(claimKey(claim))} is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`;
+  const request = {...record.request, requiredBytes: String(quantityValue(requested))};
+  return {...record, request, volume: {...volume, spec}, claimStatus};
 }

@@ -24,6 +24,8 @@ export class DraNode implements AsyncDisposable {
   readonly #registrar: FakeRegistrar;
   readonly #ends: AbortController[] = [];
   active: readonly Pod[] = [];
+  /** UIDs of pods that are being stopped. */
+  ending: readonly string[] = [];
   readonly synced: string[] = [];
 
   private constructor(rootDir: string, driver: FakeDraDriver, registrar: FakeRegistrar) {
@@ -56,6 +58,7 @@ export class DraNode implements AsyncDisposable {
       fakeManagerServices({
         ...{node, clock: systemClock, deviceObjects: () => objects, isPlan},
         activePods: () => this.active,
+        hasPod: (uid) => this.ending.includes(uid),
         syncPods: (uids) => void this.synced.push(...uids),
       }),
       end.signal,
@@ -75,6 +78,14 @@ export class DraNode implements AsyncDisposable {
   async claims(): Promise<readonly string[]> {
     const names = await readdir(join(this.rootDir, 'kcri/resource-claims')).catch(() => []);
     return names.filter((name) => name.endsWith('.json'));
+  }
+
+  /** Names of the claims that the driver has unprepared. */
+  get unprepared(): readonly string[] {
+    return this.driver
+      .callsTo('NodeUnprepareResources')
+      .flat()
+      .map(({name}) => name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

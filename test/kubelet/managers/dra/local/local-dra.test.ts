@@ -134,6 +134,7 @@ test('a kubelet starts with a damaged file of a claim, and starts no container t
   const path = join(node.rootDir, 'kcri/resource-claims', file);
   const text = await readFile(path, 'utf8');
   await writeFile(path, '{}');
+  node.active = [WEB, OTHER];
   const restarted = await node.kubelet(objects);
   expect(await prepare(restarted, NO_CLAIMS)).toBeUndefined();
   expect(await cdi(restarted, NO_CLAIMS)).toEqual([]);
@@ -157,7 +158,9 @@ test('claims that cannot be released do not stop the release of others, and are 
     ...{node: {...GOLDEN_NODE, rootDir: node.rootDir}, manager: 'kubelet', objects: () => objects},
   });
   for (const pod of [WEB, OTHER]) await killed.allocate(pod, signal);
+  node.active = [WEB, OTHER];
   const kubelet = await node.kubelet(objects);
+  node.active = [];
   const remove = vi.spyOn(ClaimStore.prototype, 'delete').mockRejectedValueOnce(new SystemError('EIO'));
   try {
     await kubelet.reconcile?.run(signal);

@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {podRef} from '../../../../../src/kubelet/contract/pod-ref.js';
+import {until} from '../../../../base/until.js';
 import {FakeDraDriver} from '../../../../fakes/plugins/fake-dra-driver.js';
 import {aPodWithClaims, aTemplate, devices, DRIVER} from './device-fixtures.js';
 import {cdi, DraNode, prepare} from './dra-node.js';
@@ -43,19 +44,28 @@ test('a kubelet that was killed keeps the claims of its pods, and releases those
   const killed = await node.kubelet(objects);
   await prepare(killed, WEB);
   await prepare(killed, OTHER);
-  const kubelet = await node.kubelet(objects);
   node.active = [WEB];
+  const kubelet = await node.kubelet(objects);
   await kubelet.reconcile?.run(signal);
-  expect(
-    node.driver
-      .callsTo('NodeUnprepareResources')
-      .flat()
-      .map(({name}) => name),
-  ).toEqual([expect.stringMatching(/^other-/)]);
+  expect(node.unprepared).toEqual([expect.stringMatching(/^other-/)]);
   expect(await node.claims()).toHaveLength(1);
   expect(await cdi(kubelet, WEB)).toHaveLength(1);
   node.active = [];
   await kubelet.reconcile?.run(signal);
+  expect(await node.claims()).toEqual([]);
+});
+
+test('a kubelet releases the claims of a pod whose manifest is gone only when its containers have stopped', async () => {
+  await using node = await DraNode.start();
+  const kubelet = await node.kubelet(OBJECTS);
+  await prepare(kubelet, WEB);
+  node.ending = [podRef(WEB).uid];
+  await kubelet.reconcile?.run(signal);
+  expect(node.unprepared).toEqual([]);
+  expect(await node.claims()).toHaveLength(1);
+  node.ending = [];
+  await kubelet.reconcile?.run(signal);
+  expect(node.unprepared).toHaveLength(1);
   expect(await node.claims()).toEqual([]);
 });
 
@@ -89,6 +99,30 @@ test('a kubelet that was killed between allocation and preparation leaves nothin
   await kubelet.reconcile?.run(signal);
   expect(await node.claims()).toEqual([]);
   expect(node.driver.callsTo('NodeUnprepareResources')).toHaveLength(1);
+});
+
+test('a kubelet whose driver registers late prepares the claims of its pods at once, and releases those of pods that are gone', async () => {
+  await using node = await DraNode.start();
+  const objects = devices(['dev', 'more'], aTemplate('one'));
+  const kubelet = await node.kubelet(objects);
+  await prepare(kubelet, OTHER);
+  const driver = {
+    name: DRIVER,
+    endpoint: join(node.rootDir, 'plugins', DRIVER, 'dra.sock'),
+    versions: ['v1.DRAPlugin'],
+  };
+  kubelet.plugins?.deregister(driver);
+  node.active = [WEB];
+  expect(await prepare(kubelet, WEB)).toMatchObject({reason: 'FailedPrepareDynamicResources'});
+  expect(node.synced).toEqual([]);
+  await kubelet.plugins?.register(driver, signal);
+  expect(node.synced).toEqual(['uid-web']);
+  await until(async () => (await node.claims()).length === 1);
+  expect(node.unprepared).toEqual([expect.stringMatching(/^other-/)]);
+  expect(await prepare(kubelet, WEB)).toBeUndefined();
+  kubelet.plugins?.deregister(driver);
+  await kubelet.plugins?.register(driver, signal);
+  expect(node.synced).toEqual(['uid-web']);
 });
 
 test('a command prepares a claim for each sandbox, and another process releases it', async () => {

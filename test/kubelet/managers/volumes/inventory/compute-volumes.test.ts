@@ -176,8 +176,14 @@ test.each<readonly [string, Volume, PodVolumeFact | undefined, Partial<VolumeFac
     'the claim of a provisioned volume without a directory',
     CLAIM,
     undefined,
-    {uids: ['u1'], provisioned: [{name: 'pv1', claim: 'default/db', driver: 'csi.test', handle: 'h1'}]},
-    {state: 'error', message: 'its directory does not exist', kind: 'csi', persistentVolume: 'pv1'},
+    {
+      uids: ['u1'],
+      provisioned: [{name: 'pv1', claim: 'default/db', driver: 'csi.test', handle: 'h1', isBlock: true}],
+    },
+    {
+      ...{state: 'error', message: 'its directory does not exist'},
+      ...{kind: 'csi', persistentVolume: 'pv1', isBlock: true},
+    },
   ],
   [
     'a FlexVolume',
@@ -289,7 +295,7 @@ test('a volume that no container uses is unused', () => {
 
 test('staged volumes, provisioned volumes and claims without a pod are listed after the others', () => {
   const provisioned = ['pv1', 'pv2'].map((name, index) => ({
-    ...{name, claim: `default/c${index}`, driver: 'csi.test', handle: `h${index + 1}`},
+    ...{name, claim: `default/c${index}`, driver: 'csi.test', handle: `h${index + 1}`, isBlock: index === 1},
   }));
   const facts = someFacts([], {staged: [aStaged()], provisioned, claims: ['shop/cart']});
   expect(compute([], facts)).toMatchObject([
@@ -300,8 +306,23 @@ test('staged volumes, provisioned volumes and claims without a pod are listed af
       claim: 'default/c0',
       stagingPath: '/root/staged',
     },
-    {state: 'unused', persistentVolume: 'pv2', driver: 'csi.test'},
+    {state: 'unused', persistentVolume: 'pv2', driver: 'csi.test', isBlock: true},
     {state: 'unused', kind: 'claim', name: 'cart', path: '/root/claims/shop/cart'},
+  ]);
+});
+
+test.each([
+  [true, false],
+  [false, true],
+])('a volume that was retained is not the one that its claim has got since', (...released) => {
+  const provisioned = released.map((isReleased, index) => ({
+    ...{name: isReleased ? 'old' : 'new', claim: 'default/db', driver: 'csi.test', handle: `h${index}`},
+    isReleased,
+  }));
+  const pod = aVolumePod([CLAIM], {}, false);
+  expect(compute([pod], someFacts([], {uids: ['u1'], provisioned}))).toMatchObject([
+    {pod: {name: 'web'}, state: 'pending', persistentVolume: 'new'},
+    {pod: undefined, state: 'released', persistentVolume: 'old', claim: 'default/db'},
   ]);
 });
 

@@ -121,10 +121,37 @@ test('the driver enlarges the volume of a claim that asks for more, once', async
   expect(asked).toHaveLength(1);
 });
 
-test.each(['1Mi', '512Ki'])('a claim for %s asks for no more than its volume of 1Mi has', async (storage) => {
+test.each(['1Mi', '3Mi', '4Mi'])(
+  'a claim for %s asks for no more than a volume of 4Mi has',
+  async (storage) => {
+    const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
+    const spec = {...RECORD.volume?.spec, capacity: {storage: '4Mi'}};
+    const larger = {...RECORD, volume: {metadata: {name: 'pvc-1'}, spec}};
+    await store.put(larger);
+    expect(await resize(resizer, aClaim(storage))).toEqual(larger);
+    expect([...asked, ...events]).toEqual([]);
+  },
+);
+
+test('a claim that asks for less than before is refused, which is reported once', async () => {
   const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
-  expect(await resize(resizer, aClaim(storage))).toEqual(RECORD);
-  expect([...asked, ...events]).toEqual([]);
+  for (let time = 0; time < 2; time++) expect(await resize(resizer, aClaim('512Ki'))).toEqual(RECORD);
+  const refused =
+    'VolumeResizeFailed: PersistentVolumeClaim "default/data" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity';
+  expect(events.splice(0)).toEqual([`${refused} (1Mi)`]);
+  const enlarged = await resize(resizer, aClaim('2Mi'));
+  events.length = 0;
+  expect(await resize(resizer, aClaim('1Mi'))).toEqual(enlarged);
+  expect(events).toEqual([`${refused} (2Mi)`]);
+  expect(asked).toHaveLength(1);
+});
+
+test('a claim may ask for less while its volume has not grown on the node', async () => {
+  const resizer = aResizer(() => ({bytes: BigInt(3 * MIB), needsNode: true}));
+  const enlarged = await resize(resizer, aClaim('3Mi'));
+  events.length = 0;
+  expect(await resize(resizer, aClaim('2Mi'))).toEqual(enlarged);
+  expect(events).toEqual([]);
 });
 
 test('what is left for the node is in the status of the claim, until it is done', async () => {

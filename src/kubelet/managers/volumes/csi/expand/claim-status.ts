@@ -44,12 +44,16 @@ export function checkResize(claim: ResizedClaim, newSize: Quantity, hasFailed: b
   const isUpdated = compareQuantities(claimSizeOf(claim), newSize) >= 0 && resizeStatus === '';
   const isShared = spec.accessModes?.includes('ReadWriteMany') === true;
   const isForEveryNode = isUpdated && isShared && metadata.annotations?.[NOT_REQUIRED] === undefined;
-  const isPending = resizeStatus === 'NodeResizePending' || resizeStatus === 'NodeResizeInProgress';
   return {
-    isAllowed: isForEveryNode || isPending,
+    isAllowed: isForEveryNode || isNodeResizePending(status),
     isUpdated,
     isInfeasibleOnFailure: hasFailed && compareQuantities(requested, newSize) !== 0,
   };
+}
+
+/** Reports whether a volume is still to be enlarged on the node. */
+export function isNodeResizePending(status?: ResizedClaimStatus): boolean {
+  return ['NodeResizePending', 'NodeResizeInProgress'].includes(resizeStatusOf(status));
 }
 
 function resizeStatusOf(status: ResizedClaimStatus = {}): string {
