@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {chmod, chown, lstat, readFile, stat, writeFile} from 'node:fs/promises';
 import {once} from 'node:events';
 import {connect as connectHttp2, constants} from 'node:http2';
@@ -230,6 +231,16 @@ describe('record', () => {
     });
   });
 
+  test('--file=- writes the lines to standard output', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {connection, end} = await startRecorder(runtime, ['--file=-']);
+    await connection.runtime.version({version: ''});
+    const {stdout, exitCode} = await end();
+    expect(exitCode).toBe(0);
+    expect(parseLines(stdout).map(({method}) => method)).toContain('Version');
+    expect(existsSync('-')).toBe(false);
+  });
+
   // Proves: record --file, record --max-size, record --max-files
   test('--file is rotated by --max-size and keeps --max-files files, each with a header', async () => {
     await using runtime = await FakeRuntime.start();
@@ -371,7 +382,14 @@ describe('record', () => {
     ['nothing to record', [], /one of --listen, --swap and a program is required/],
     ['two places', ['--swap', '--listen=/x'], /exclude each other/],
     ['a program without a file', ['--', 'true'], /--file or --summary is required/],
+    [
+      'a program with standard output as its file',
+      ['--file=-', '--', 'true'],
+      /--file or --summary is required/,
+    ],
+    ['a summary and lines on standard output', ['--listen=/x', '--file=-', '--summary'], /would both write/],
     ['a size of no file', ['--listen=/x', '--max-size=1Mi'], /require --file/],
+    ['a size of standard output', ['--listen=/x', '--file=-', '--max-size=1Mi'], /require --file/],
     ['an invalid size', ['--listen=/x', '--max-message=big'], /invalid --max-message "big"/],
     ['no files', ['--listen=/x', '--file=/y', '--max-files=0'], /--max-files must be 1 or more/],
     ['a format of calls', ['--listen=/x', '-o', 'json'], /--output formats a summary/],

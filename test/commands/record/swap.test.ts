@@ -171,7 +171,7 @@ describe('record --swap', () => {
       ['replay', await anyRecording()],
     ])
       expect((await runKcri(command, {endpoint: runtime.endpoint})).stderr).toContain(
-        `put it back with "mv ${runtime.socketPath}.kcri-runtime ${runtime.socketPath}"`,
+        `put it back with: mv ${runtime.socketPath}.kcri-runtime ${runtime.socketPath}`,
       );
     const {end, stderr} = await startRecorder(runtime, ['--swap']);
     expect(stderr()).toContain('which a recorder that was killed had replaced');
