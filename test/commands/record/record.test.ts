@@ -7,7 +7,7 @@ import {connect as connectSocket} from 'node:net';
 import {join} from 'node:path';
 import {Client, credentials, Metadata} from '@grpc/grpc-js';
 import {describe, expect, test} from 'vitest';
-import {containerId} from '../../../src/cri/index.js';
+import {connect, containerId} from '../../../src/cri/index.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
@@ -335,21 +335,50 @@ describe('record', () => {
     expect(methods).toMatchObject([{method: 'Version', calls: 1, errors: 0, open: 0}]);
   });
 
-  test('--summary is live on a terminal', async () => {
-    await using runtime = await FakeRuntime.start();
-    const terminal = new FakeTerminal(100, 30);
-    const interrupt = new AbortController();
-    const socket = join(await temporaryDirectory(), 'record.sock');
-    const running = runKcriOnTerminal(terminal, ['record', `--listen=${socket}`, '--summary'], {
-      endpoint: runtime.endpoint,
-      signal: interrupt.signal,
-    });
-    await until(async () => (await stat(socket).catch(() => undefined)) !== undefined);
-    await callVersion(`unix://${socket}`, {});
-    await until(() => terminal.text.includes('Version'));
-    interrupt.abort(new InterruptedError('SIGINT'));
-    expect((await running).exitCode).toBe(0);
-  });
+  test.each([
+    ['xterm', 100, 30, 2],
+    ['xterm', 30, 4, 2],
+    ['dumb', 100, 30, 0],
+  ])(
+    '--summary is live on a terminal (%s, %i columns, %i rows), and whole at the end',
+    async (TERM, columns, rows, frames) => {
+      await using runtime = await FakeRuntime.start();
+      const terminal = new FakeTerminal(columns, rows);
+      let drawn = '';
+      terminal.stream.on('data', (chunk: Buffer) => {
+        drawn += chunk.toString();
+      });
+      const interrupt = new AbortController();
+      const socket = join(await temporaryDirectory(), 'record.sock');
+      const running = runKcriOnTerminal(terminal, ['record', `--listen=${socket}`, '--summary'], {
+        endpoint: runtime.endpoint,
+        signal: interrupt.signal,
+        env: {TERM},
+      });
+      await until(
+        async () =>
+          await lstat(`${socket}.kcri-recorded`).then(
+            () => true,
+            () => false,
+          ),
+      );
+      using connection = connect(`unix://${socket}`);
+      await connection.runtime.version();
+      await connection.runtime.listContainers();
+      await connection.runtime.listPodSandbox();
+      await connection.images.listImages();
+      await until(() => drawn.split('CALLS').length > frames);
+      interrupt.abort(new InterruptedError('SIGINT'));
+      expect((await running).exitCode).toBe(0);
+      expect(terminal.text.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+        ['METHOD', 'CALLS'],
+        ...['ListContainers', 'ListImages', 'ListPodSandbox', 'Version'].map((method) => [method, '1']),
+      ]);
+      expect(terminal.text).toContain('MAX(ms)');
+      expect(terminal.cursorVisible).toBe(true);
+      expect(drawn.includes('\u001B')).toBe(TERM !== 'dumb');
+    },
+  );
 
   test('the runtime may restart: its clients are disconnected and connect again', async () => {
     await using runtime = await FakeRuntime.start();
@@ -369,8 +398,7 @@ describe('record', () => {
   test('a connection that is not gRPC is passed on, with a warning', async () => {
     await using runtime = await FakeRuntime.start();
     const {endpoint, end, stderr} = await startRecorder(runtime);
-    const {connect} = await import('node:net');
-    const socket = connect(endpoint.replace('unix://', ''));
+    const socket = connectSocket(endpoint.replace('unix://', ''));
     socket.on('error', () => undefined);
     socket.end('GET / HTTP/1.1\r\n\r\n');
     await until(() => stderr().includes('is passed on, but not recorded'));
