@@ -110,6 +110,8 @@ export async function swapPlace(
       await swapped[Symbol.asyncDispose]();
       relay.drain();
       const endsAt = clock.monotonic() + DRAIN_MS;
+      if (await relay.hasOpenUnaryCalls())
+        report.info('kcri: waiting up to 10 seconds for the calls in progress; Ctrl-C cuts them off');
       while ((await relay.hasOpenUnaryCalls()) && clock.monotonic() < endsAt)
         await clock.sleep(DRAIN_PAUSE_MS);
     },
