@@ -38,7 +38,9 @@ export default class Doctor extends BaseCommand {
     ...nonEmptyFlags({
       save: Flags.string({
         helpValue: 'FILE',
-        description: 'Save the node to this file too, without secrets.',
+        description:
+          'Save the node to this file too, without secrets. "-" saves it to standard output, and writes the results to ' +
+          'standard error.',
       }),
     }),
     ...FROM_FLAG,

@@ -2,6 +2,8 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
+import type {LiveDisplay} from '../cli/output/live-region.js';
+import {wantsColor} from '../cli/output/output.js';
 import {FILENAME_FLAG, PRUNE_FLAGS} from '../features/manifests/manifest-flags.js';
 import {POD_FLAGS} from '../features/manifests/pod-flags.js';
 import {minReadyOf} from '../features/sync/min-ready.js';
@@ -70,7 +72,7 @@ export default class Sync extends BaseCommand {
       helpValue: 'FILE',
       description:
         'Write the results to this file as JUnit XML: a test suite for each pod, a test case for each ' +
-        'container.',
+        'container. "-" writes them to standard output, and the progress to standard error.',
     }),
     output: Flags.custom<'text' | 'json'>({options: ['text', 'json'], default: 'text'})({
       char: 'o',
@@ -87,10 +89,8 @@ export default class Sync extends BaseCommand {
     const {secrets} = this.services;
     const {clock} = context;
     const minReadyMs = minReadyOf(flags['min-ready'], context.env);
-    if (flags.junit !== undefined) {
-      const {requireJunitPath} = await import('../features/sync/report/junit-file.js');
-      await requireJunitPath(flags.junit);
-    }
+    const {junit} = flags;
+    await this.#checkJunit(junit, flags.output);
     const prune = parsePruneScope(sources, flags);
     if (flags['print-unit']) {
       await this.#printUnit(sources);
@@ -99,14 +99,14 @@ export default class Sync extends BaseCommand {
     const loaded = await loadPods(this.services, sources, flags);
     requireInScope(loaded, prune);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
-    const {stdout, stderr, colors} = out;
     const {runtime} = await this.cri();
+    const output = junit === '-' ? out.stderr : out.stdout;
     const renderer = await chooseRenderer({
       format: flags.output,
       warnings: flags.timeout !== undefined,
-      stdout,
-      stderr,
-      colors,
+      stdout: output,
+      stderr: out.stderr,
+      colors: wantsColor(context.env, output),
       env: context.env,
       clock,
     });
@@ -115,13 +115,13 @@ export default class Sync extends BaseCommand {
     const timelines = flags.timeline ? await this.#createTimelines() : undefined;
     const {exitCode, errors, unmet} = await runSync(loaded, {
       runtime,
-      logs: flags.logs ? new LogFollower({runtime, clock, renderer, output: stdout, signal}) : undefined,
+      logs: flags.logs ? new LogFollower({runtime, clock, renderer, output, signal}) : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
       minReadyMs,
       replace: flags.replace,
       prune,
-      junit: flags.junit,
+      junit: junit === undefined ? undefined : (xml) => this.#writeJunit(junit, xml, renderer),
       isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,
       isExplained,
@@ -137,6 +137,29 @@ export default class Sync extends BaseCommand {
     report.setExitCode(exitCode);
     for (const error of errors) report.fail(error);
     await this.#explain(timelines, isExplained ? unmet : []);
+  }
+
+  /** Rejects with UsageError or SystemError if the results cannot be written, before anything is changed. */
+  async #checkJunit(path: string | undefined, format: 'text' | 'json'): Promise<void> {
+    if (path === undefined) return;
+    if (path !== '-') {
+      const {requireJunitPath} = await import('../features/sync/report/junit-file.js');
+      await requireJunitPath(path);
+    } else if (format === 'json')
+      throw new UsageError('--junit=- and --output=json would both write to standard output', {
+        hint: 'name a file',
+      });
+  }
+
+  async #writeJunit(path: string, xml: string, display: LiveDisplay): Promise<void> {
+    if (path === '-') {
+      display.writeAbove(() => {
+        this.out.printText(xml);
+      });
+      return;
+    }
+    const {writeJunit} = await import('../features/sync/report/junit-file.js');
+    await writeJunit(path, xml);
   }
 
   /** Prints how long the phases took, if requested, and why pods have not met the wait condition. */

@@ -29,13 +29,18 @@ export default class Timeline extends BaseCommand {
     ...nonEmptyFlags({
       trace: Flags.string({
         helpValue: 'FILE',
-        description: 'Also write the phases to this file for Perfetto or chrome://tracing.',
+        description:
+          'Also write the phases to this file for Perfetto or chrome://tracing; "-" writes them to standard output instead.',
       }),
-      svg: Flags.string({helpValue: 'FILE', description: 'Also write an SVG picture to this file.'}),
+      svg: Flags.string({
+        helpValue: 'FILE',
+        description: 'Also write an SVG picture to this file; "-" writes it to standard output instead.',
+      }),
       html: Flags.string({
         helpValue: 'FILE',
         description:
-          'Also write a page to this file, in which phases can be zoomed; it needs no other files.',
+          'Also write a page to this file, in which phases can be zoomed; it needs no other files. "-" writes it to standard ' +
+          'output instead.',
       }),
     }),
     ...FROM_FLAG,

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {ConfigError, isSystemCallError} from '../base/errors.js';
+import {shellQuote} from '../base/shell-quote.js';
 
 /** Default endpoints of the known runtimes, in crictl's order. */
 export const WELL_KNOWN_ENDPOINTS = [
@@ -55,7 +56,7 @@ export function swappedName(path: string): string {
 export function swappedSocketHint(path: string): string | undefined {
   const own = swappedName(path);
   return existsSync(own)
-    ? `a killed "kcri record --swap" has left the runtime's own socket at ${own}; put it back with "mv ${own} ${path}"`
+    ? `a killed "kcri record --swap" has left the runtime's own socket at ${own}; put it back with: mv ${shellQuote(own)} ${shellQuote(path)}`
     : undefined;
 }
 

@@ -1,7 +1,7 @@
-import {rmSync} from 'node:fs';
 import {mkdtemp} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../base/errors.js';
+import {removeAtExit} from '../base/fs/remove-at-exit.js';
 import {systemErrorMessage} from '../base/system-error-message.js';
 
 /** Characters that neither ssh's forwardings nor its settings interpret. */
@@ -26,37 +26,11 @@ export async function createPrivateDirectory(temporary: string): Promise<Private
       hint: 'set TMPDIR to a directory that you can write to',
     });
   });
-  if (existing.size === 0) {
-    process.on('exit', removeAll);
-    // Node.js does not inherit an ignored SIGHUP, so that this overrides nothing.
-    process.on('SIGHUP', hangUp);
-  }
-  existing.add(path);
+  const removal = removeAtExit(path);
   return {
     path,
     [Symbol.dispose]: () => {
-      remove(path);
+      removal[Symbol.dispose]();
     },
   };
-}
-
-/** Directories that exist. There is one listener for all: a process may have many connections. */
-const existing = new Set<string>();
-
-function remove(path: string): void {
-  rmSync(path, {recursive: true, force: true});
-  existing.delete(path);
-  if (existing.size > 0) return;
-  process.off('exit', removeAll);
-  process.off('SIGHUP', hangUp);
-}
-
-function removeAll(): void {
-  for (const path of existing) remove(path);
-}
-
-/** Removes the directories before SIGHUP ends the process, as when its terminal is closed. */
-function hangUp(): void {
-  removeAll();
-  process.kill(process.pid, 'SIGHUP');
 }

@@ -1,7 +1,8 @@
+import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {archiveText} from '../base/archive-text.js';
-import {runKcri, type RunResult} from '../cli/run-kcri.js';
+import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
 
 const SECRET = 'Zx9-very-secret';
@@ -44,6 +45,31 @@ describe('a saved node', () => {
       .replaceAll(` --root-dir ${testbed.rootDir}`, '');
     expect(withoutAges(answer.stdout)).toBe(withoutAges(withoutSecret));
     expect(answer).toMatchObject({exitCode: 1});
+  });
+
+  test('is written to standard output with the path -, and the results of the checks to standard error', async () => {
+    const {result} = await saveNode();
+    const testbed = await createTestbed();
+    const run = async (options: RunOptions, ...flags: readonly string[]): Promise<RunResult> =>
+      await runKcri(['--root-dir', testbed.rootDir, 'doctor', '--save=-', ...flags], {
+        endpoint: testbed.runtime.endpoint,
+        ...options,
+      });
+    const {stdout, stderr, exitCode} = await run({});
+    expect(stdout).toMatch(/^\u001f/); // gzip
+    expect(stderr).toMatch(/^saved node \S+ to standard output\n/);
+    const areaOf = (text: string): string | undefined => /^\S+ /m.exec(text)?.[0];
+    expect(areaOf(stderr.slice(stderr.indexOf('\n') + 1))).toBe(areaOf(result.stdout));
+    expect(exitCode).toBe(result.exitCode);
+    expect(existsSync('-')).toBe(false);
+    expect(await run({terminal: true})).toMatchObject({
+      ...{stdout: '', exitCode: 2},
+      stderr: expect.stringContaining('an archive cannot be written to a terminal') as string,
+    });
+    expect(await run({}, '-o', 'json')).toMatchObject({
+      ...{stdout: '', exitCode: 2},
+      stderr: expect.stringContaining('would both write to standard output') as string,
+    });
   });
 
   test('has no secrets', async () => {

@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {lstat, readFile, readlink, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -186,6 +187,36 @@ test('a file that is a pipe is written to and not replaced, and a link keeps lea
   expect(await read).toMatch(/^<svg /);
   expect(await readlink(link)).toBe('file');
   expect(await readFile(file, 'utf8')).toMatch(/^\{"traceEvents":/);
+});
+
+test.each([
+  ['trace', /^\{"traceEvents":[^]*\}\n?$/],
+  ['svg', /^<svg [^]*<\/svg>\n$/],
+  ['html', /^<!doctype html>[^]*<\/html>\n$/],
+])('--%s=- writes only that to standard output, and no file', async (flag, pattern) => {
+  const timeline = await started();
+  const {stdout, stderr, exitCode} = await timeline(['web', `--${flag}=-`]);
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  expect(stdout).toMatch(pattern);
+  expect(existsSync('-')).toBe(false);
+});
+
+test.each([
+  [['--svg=-', '--html=-'], '--svg=- and --html=- would both write to standard output'],
+  [['--trace', '-', '-o', 'json'], '--trace=- and --output would both write to standard output'],
+  [['--svg=-', '--no-headers'], '--svg=- and --no-headers would both write to standard output'],
+])('%j is an error, since both would be on standard output', async (flags, message) => {
+  const timeline = await started();
+  const {stdout, stderr, exitCode} = await timeline(['web', ...flags]);
+  expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  expect(stderr).toContain(message);
+});
+
+test('a picture of no pods on standard output is empty, and standard error says so', async () => {
+  const timeline = await started();
+  const {stdout, stderr} = await timeline(['-n', 'empty', '--svg=-']);
+  expect(stdout).toMatch(/^<svg [^]*<\/svg>\n$/);
+  expect(stderr).toBe('No resources found\n');
 });
 
 const HEADER = {recording: {version: 1, program: 'kcri', endpoint: 'unix:///run/cri.sock', masksEnv: false}};

@@ -1,5 +1,8 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {hintFor, formatPlainMessage} from '../../src/cri/error-messages.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 const CREATE = 'failed to create shim task: OCI runtime create failed: runc create failed: unable to start';
 
@@ -73,4 +76,15 @@ test.each([
 ])('%j is shown as %j', (details, plain) => {
   const failure = {method: 'ExecSync', endpoint: 'unix:///run/a.sock', grpcCode: 'UNKNOWN', details};
   expect(formatPlainMessage(failure)).toBe(plain);
+});
+
+test('the command that puts a socket back is quoted for the shell', async () => {
+  const path = join(await temporaryDirectory(), "a'b; reboot.sock");
+  await writeFile(`${path}.kcri-runtime`, '');
+  const failure = {
+    ...{method: 'Version', endpoint: `unix://${path}`, grpcCode: 'UNAVAILABLE'},
+    details: 'connect ENOENT: no such file or directory',
+  };
+  const quoted = path.replace("'", `'\\''`);
+  expect(hintFor(failure)).toContain(`put it back with: mv '${quoted}.kcri-runtime' '${quoted}'`);
 });

@@ -12,7 +12,7 @@ export interface ParsedFiles {
   read<T>(path: string, parse: (text: string) => T): Promise<T | undefined>;
   /**
    * Resolves with what `list` resolves with; the same value again while no file of the directory was created, renamed or removed.
-   * The files that `list` reads must only ever be replaced by renaming others. Rejects with SystemError, and with the error of `list`.
+   * A file that `list` reads and that was changed in place, which only people do, is found half a minute later. Rejects with SystemError, and with the error of `list`.
    */
   readDirectory<T>(directory: string, list: () => Promise<T>): Promise<T>;
 }
@@ -37,8 +37,12 @@ interface CachedFile {
   readonly value: unknown;
 }
 
+/** Time for which the identity of a directory stands for its files, in ms. */
+const LISTED_MS = 30_000;
+
 interface CachedDirectory {
   readonly identity: string;
+  readonly listedAtMs: number;
   readonly value: unknown;
 }
 
@@ -73,14 +77,17 @@ export class FileCache implements ParsedFiles {
     const found = await this.#stat(directory);
     const identity = found && fileIdentity(found);
     const known = this.#directories.get(directory) ?? this.#directoriesBefore.get(directory);
-    if (known !== undefined && known.identity === identity) {
+    const isRecent = known !== undefined && Math.abs(nowMs - known.listedAtMs) < LISTED_MS;
+    if (isRecent && known.identity === identity) {
       this.#directories.set(directory, known);
       this.#keepFiles(directory);
       return known.value as T;
     }
+    this.#directories.delete(directory);
+    this.#directoriesBefore.delete(directory);
     const value = await list();
     if (found !== undefined && identity !== undefined && isSettled(found, nowMs))
-      this.#directories.set(directory, {identity, value});
+      this.#directories.set(directory, {identity, value, listedAtMs: nowMs});
     return value;
   }
 

@@ -3,7 +3,7 @@ import {createReadStream} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {createGunzip, createGzip} from 'node:zlib';
+import {createGunzip, createGzip, type Gzip} from 'node:zlib';
 import {ConfigError, isSystemCallError, SystemError} from '../../base/errors.js';
 import {writeChunksAtomic} from '../../base/fs/atomic-write.js';
 import {isObject} from '../../base/is-object.js';
@@ -39,7 +39,20 @@ export interface NodeArchive {
 }
 
 /** Writes an archive that only its owner can read, atomically. Rejects with SystemError, and then leaves nothing behind. */
-export async function writeArchive(path: string, {manifest, parts}: NodeArchive): Promise<void> {
+export async function writeArchive(path: string, archive: NodeArchive): Promise<void> {
+  const {gzip, packed} = pack(archive);
+  await writeChunksAtomic(path, gzip, 0o600);
+  await packed;
+}
+
+/** Returns the chunks of an archive. */
+export async function* encodeArchive(archive: NodeArchive): AsyncGenerator<Buffer, void, undefined> {
+  const {gzip, packed} = pack(archive);
+  yield* gzip as AsyncIterable<Buffer>;
+  await packed;
+}
+
+function pack({manifest, parts}: NodeArchive): {readonly gzip: Gzip; readonly packed: Promise<void>} {
   const texts = Object.entries(parts).map(([name, value]) => [`${name}.json`, toText(value)] as const);
   const digests = Object.fromEntries(texts.map(([name, text]) => [name, digestOf(text)]));
   const first = [MANIFEST, toText({format: FORMAT, version: VERSION, ...manifest, digests})] as const;
@@ -52,8 +65,7 @@ export async function writeArchive(path: string, {manifest, parts}: NodeArchive)
   const packed = pipeline(Readable.from(members()), gzip);
   // When the file cannot be written, the writer destroys the stream, and has the reason.
   packed.catch(() => undefined);
-  await writeChunksAtomic(path, gzip, 0o600);
-  await packed;
+  return {gzip, packed};
 }
 
 const toText = (value: unknown): string => `${JSON.stringify(value, undefined, 1)}\n`;

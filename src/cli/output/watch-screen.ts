@@ -81,6 +81,12 @@ export class TerminalScreen implements Screen {
   end(): void {
     this.#screen.end();
   }
+
+  /** Ends the display and erases the last frame. */
+  clear(): void {
+    this.#screen.clear();
+    this.#screen.end();
+  }
 }
 
 /** Limits lines to the available height and adds the number of omitted lines. */

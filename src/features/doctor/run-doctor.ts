@@ -1,6 +1,8 @@
 import {UsageError} from '../../base/errors.js';
-import type {CommandContext, RuntimeContext} from '../../cli/command/contexts.js';
+import type {CommandContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
+import {wantsColor} from '../../cli/output/output.js';
 import type {OutputFlagValues} from '../../cli/output/output-format.js';
+import {requireNoTerminal} from '../../cli/output/write-chunks.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {commandPrefix} from '../why/answer.js';
 import type {Check, CheckResult} from './check.js';
@@ -8,11 +10,12 @@ import {DOCTOR_FORMATS, EXIT_CODES, resultJson} from './doctor-output.js';
 import {collectSnapshot} from './collect-snapshot.js';
 import {recordRun} from './readers/run-history.js';
 import {runChecks, selectChecks, worstOf} from './run-checks.js';
+import type {FileToSave} from './save-node.js';
 
 /** Flags of `doctor`. */
 export interface DoctorFlags extends OutputFlagValues {
   readonly only?: readonly string[] | undefined;
-  /** File to save the node to. */
+  /** File to save the node to, `-` for standard output. */
   readonly save?: string | undefined;
   /** Largest size of what is saved, in bytes. */
   readonly 'max-size'?: bigint | undefined;
@@ -30,7 +33,7 @@ const MAX_SAVED_BYTES = 16n * 1024n * 1024n;
 export async function runDoctor(services: CommandContext, flags: DoctorFlags): Promise<void> {
   const checks = selectChecks(flags.only ?? []);
   const form = await parseOutputFormat(flags, DOCTOR_FORMATS);
-  const file = fileToSave(flags);
+  const file = fileToSave(services, flags);
   if (services.settings.runtimeEndpoints.length > 1) {
     if (file !== undefined) throw new UsageError('--save takes only one --runtime-endpoint');
     const {examineNodes} = await import('./examine-nodes.js');
@@ -42,7 +45,9 @@ export async function runDoctor(services: CommandContext, flags: DoctorFlags): P
   const prefix = commandPrefix(services);
   if (form.kind === 'table') {
     const [{Chalk}, {doctorText}] = await Promise.all([import('chalk'), import('./doctor-text.js')]);
-    out.stdout.write(doctorText(results, {chalk: new Chalk({level: out.colors ? 1 : 0}), prefix}));
+    const output = file?.stdout === undefined ? out.stdout : out.stderr;
+    const chalk = new Chalk({level: wantsColor(services.context.env, output) ? 1 : 0});
+    output.write(doctorText(results, {chalk, prefix}));
   } else {
     const items = results.map((result) => resultJson(result, prefix));
     out.printData((await formatSorted(form, {items})).replace(/\n\n$/, '\n'));
@@ -50,17 +55,21 @@ export async function runDoctor(services: CommandContext, flags: DoctorFlags): P
   report.setExitCode(EXIT_CODES[worstOf(results)]);
 }
 
-/** File to save a node to, and its largest size in bytes. */
-interface FileToSave {
-  readonly path: string;
-  readonly maxBytes: number;
-}
-
 /** Returns the file to save to; undefined if nothing is saved. Throws UsageError for flags that contradict each other. */
-function fileToSave({from, save, 'max-size': maxBytes}: DoctorFlags): FileToSave | undefined {
-  if (save !== undefined && from !== undefined) throw new UsageError('--save cannot be combined with --from');
-  if (save === undefined && maxBytes !== undefined) throw new UsageError('--max-size requires --save');
-  return save === undefined ? undefined : {path: save, maxBytes: Number(maxBytes ?? MAX_SAVED_BYTES)};
+function fileToSave({out}: OutputContext, flags: DoctorFlags): FileToSave | undefined {
+  const {from, save: path, 'max-size': maxBytes} = flags;
+  if (path !== undefined && from !== undefined) throw new UsageError('--save cannot be combined with --from');
+  if (path === undefined && maxBytes !== undefined) throw new UsageError('--max-size requires --save');
+  if (path === undefined) return undefined;
+  const file = {path, maxBytes: Number(maxBytes ?? MAX_SAVED_BYTES)};
+  if (path !== '-') return file;
+  const {output, template, format} = flags;
+  if ((output ?? template ?? format) !== undefined)
+    throw new UsageError('--save=- and an output format would both write to standard output', {
+      hint: 'name a file',
+    });
+  requireNoTerminal(out.stdout, '--save=FILE');
+  return {...file, stdout: out.stdout};
 }
 
 /** Examines a node, which may be a saved one. */

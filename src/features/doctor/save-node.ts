@@ -3,9 +3,11 @@ import {counted} from '../../base/counted.js';
 import {KcriError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
+import type {Output} from '../../cli/output/output.js';
+import {writeChunks} from '../../cli/output/write-chunks.js';
 import {programVersion} from '../../cli/process/program-version.js';
 import {humanSize} from '../../format/human-size.js';
-import {writeArchive, type NodeArchive} from '../../cli/archive/archive-file.js';
+import {encodeArchive, writeArchive, type NodeArchive} from '../../cli/archive/archive-file.js';
 import type {LogsRecording} from '../../cli/archive/recorded-logs.js';
 import type {DetailsRecording, RuntimeRecording} from '../../cli/archive/recorded-runtime.js';
 import {recordLogs} from '../node-archive/record-logs.js';
@@ -42,6 +44,15 @@ const OPTIONAL_PARTS = [
 /** Part of the size that logs, and the verbose information of the runtime, may have. */
 const SHARE = 1 / 4;
 
+/** File to save a node to. */
+export interface FileToSave {
+  readonly path: string;
+  /** Largest size of what is saved, in bytes. */
+  readonly maxBytes: number;
+  /** Standard output, if the path is `-`. */
+  readonly stdout?: Output;
+}
+
 /** Content of an archive, and what it lacks, in words. */
 export interface FittedParts {
   readonly parts: NodeParts;
@@ -55,7 +66,7 @@ export interface FittedParts {
 export async function saveNode(
   services: RuntimeContext,
   doctor: NodeSnapshot,
-  {path, maxBytes}: {readonly path: string; readonly maxBytes: number},
+  {path, maxBytes, stdout}: FileToSave,
 ): Promise<void> {
   const why = await collectWhy(services);
   const {withoutDetails, imagesNotAsked, ...recorded} = await record(services, maxBytes * SHARE);
@@ -69,10 +80,11 @@ export async function saveNode(
     manifest: {kcri: programVersion(), node: name, takenAt: doctor.takenAt, leftOut},
     parts: {...parts},
   };
-  await writeArchive(path, archive);
+  if (stdout === undefined) await writeArchive(path, archive);
+  else await writeChunks(stdout, encodeArchive(archive), services.signal);
   const limit = tooLarge.length === 0 ? '' : ` (--max-size ${humanSize(maxBytes)})`;
   const lacks = leftOut.length === 0 ? '' : `, without ${leftOut.join(' and ')}${limit}`;
-  services.report.info(`saved node ${name} to ${path}${lacks}`);
+  services.report.info(`saved node ${name} to ${stdout === undefined ? path : 'standard output'}${lacks}`);
 }
 
 /** Returns what the details in an archive lack, in words. */

@@ -12,6 +12,7 @@ import type {
   SignalContext,
 } from '../../cli/command/contexts.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
+import {requireNoTerminal, writeChunks} from '../../cli/output/write-chunks.js';
 import {imageRuntime} from './image-runtime.js';
 
 /** Permissions of archives, as those of "docker save": images may contain secrets. */
@@ -24,10 +25,7 @@ export async function saveImages(
   path: string,
 ): Promise<void> {
   const {out} = services;
-  if (path === '-' && out.stdout.isTerminal)
-    throw new UsageError('an archive cannot be written to a terminal', {
-      hint: 'use -o FILE, or redirect the output',
-    });
+  if (path === '-') requireNoTerminal(out.stdout, '-o FILE');
   const runtime = await imageRuntime(services);
   await onImageRuntime('image save', runtime, {
     containerd: async (containerd) => {
@@ -64,10 +62,5 @@ async function write(
     await withUserFileHints(() => writeChunksAtomic(path, chunks, ARCHIVE_MODE));
     return;
   }
-  for await (const chunk of chunks) {
-    // Chunks may be reused by their producer.
-    out.stdout.write(Buffer.from(chunk));
-    await out.stdout.ready(signal);
-    if (out.stdout.closed.aborted) return;
-  }
+  await writeChunks(out.stdout, chunks, signal);
 }

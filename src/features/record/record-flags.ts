@@ -12,7 +12,8 @@ export const RECORD_FLAGS = {
   swap: Flags.boolean({description: "Listen in the place of the runtime's socket."}),
   file: Flags.string({
     helpValue: 'FILE',
-    description: 'New file to record to. [default: standard output, if no program runs]',
+    description:
+      'New file to record to, or - for standard output. [default: standard output, if no program runs]',
   }),
   'max-size': Flags.string({
     helpValue: 'SIZE',
@@ -60,7 +61,8 @@ export interface RecordFlags {
 const MIN_FILE_BYTES = 4096;
 
 /** Returns the options of a recording. Throws UsageError if flags contradict each other or have invalid values. */
-export function recordOptions(flags: RecordFlags, program: readonly string[]) {
+export function recordOptions(given: RecordFlags, program: readonly string[]) {
+  const flags = withStandardOutput(given);
   checkCombination(flags, program.length > 0);
   checkSessionFlags(flags);
   const {listen, swap, file, 'max-files': maxFiles = 5, 'max-size': maxSize = '100Mi'} = flags;
@@ -76,6 +78,14 @@ export function recordOptions(flags: RecordFlags, program: readonly string[]) {
     mask: {env: flags['mask-env'], keepOutput: flags['keep-output'], keepInput: flags['keep-input']},
     streams: flags.streams,
   };
+}
+
+/** Returns the flags without `--file=-`, which is the default. Throws UsageError with a summary, which is written there, too. */
+function withStandardOutput(flags: RecordFlags): RecordFlags {
+  if (flags.file !== '-') return flags;
+  if (flags.summary)
+    throw new UsageError('--file=- and --summary would both write to standard output', {hint: 'name a file'});
+  return {...flags, file: undefined};
 }
 
 function checkCombination({listen, swap, file, summary, ...flags}: RecordFlags, hasProgram: boolean): void {

@@ -4,6 +4,7 @@ import {join, resolve} from 'node:path';
 import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import {withFileErrors} from '../../base/fs/files.js';
+import {removeAtExit} from '../../base/fs/remove-at-exit.js';
 import {canonicalEndpoint, recorderLink, recorderTarget, socketPath} from '../../cri/endpoint.js';
 import type {Relay} from '../../recording/tap/relay.js';
 import {checkRuntimeSocket, rejectForeignLink, removeAbandonedSocket} from './listen-path.js';
@@ -38,26 +39,35 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
     await removeAbandonedSocket(listenPath);
     await rm(link, {force: true});
   }
-  let isInstalled = false;
+  // What a second Ctrl-C must not leave, which ends this process while the program goes on.
+  const temporary = directory === undefined ? [] : [removeAtExit(directory)];
+  const installed: Disposable[] = [];
   return {
     listenPath,
     targetPath: runtimePath,
     endpoint: `unix://${listenPath}`,
     install: async () => {
+      installed.push(removeAtExit(listenPath));
       // By this, kcri knows pods that it creates through the recorder as pods of the runtime.
       const runtime = socketPath(await canonicalEndpoint(`unix://${runtimePath}`));
       const target = recorderTarget((await lstat(listenPath)).ino, runtime);
       await withFileErrors('creating', link, () => symlink(target, link));
-      isInstalled = true;
+      installed.push(removeAtExit(link));
     },
     watch: async () => undefined,
-    uninstall: async () => {
-      if (isInstalled) await rm(link, {force: true});
+    uninstall: () => {
+      disposeAll(installed);
+      return Promise.resolve();
     },
-    [Symbol.asyncDispose]: async () => {
-      if (directory !== undefined) await rm(directory, {recursive: true, force: true});
+    [Symbol.asyncDispose]: () => {
+      disposeAll(temporary);
+      return Promise.resolve();
     },
   };
+}
+
+function disposeAll(disposables: readonly Disposable[]): void {
+  for (const disposable of disposables) disposable[Symbol.dispose]();
 }
 
 /** Returns the path of `--listen`, which may be an endpoint or a relative path. Throws ConfigError. */
@@ -100,6 +110,8 @@ export async function swapPlace(
       await swapped[Symbol.asyncDispose]();
       relay.drain();
       const endsAt = clock.monotonic() + DRAIN_MS;
+      if (await relay.hasOpenUnaryCalls())
+        report.info('kcri: waiting up to 10 seconds for the calls in progress; Ctrl-C cuts them off');
       while ((await relay.hasOpenUnaryCalls()) && clock.monotonic() < endsAt)
         await clock.sleep(DRAIN_PAUSE_MS);
     },

@@ -7,6 +7,7 @@ import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
 import type {TapOptions} from '../../recording/tap/connection-tap.js';
@@ -188,41 +189,51 @@ async function showUntil(
   {place, output: {reader}, options}: Recording,
 ): Promise<void> {
   report.info(`kcri: recording calls to ${place.endpoint}; Ctrl-C ends it`);
-  if (!isLive(options, out)) {
+  if (!isLive(options, out, context)) {
     if (!signal.aborted) await once(signal, 'abort');
     return;
   }
   const screen = new TerminalScreen(out.stdout, context);
   const warnings: string[] = [];
-  report.redirectWarnings((text) => warnings.push(text));
+  report.redirectWarnings((text) => {
+    if (warnings.push(text) > MAX_WARNINGS) warnings.shift();
+  });
   const sample = async () => formatSummary(await reader.summarize(), options);
   try {
-    for await (const text of repeatSample(sample, {clock: context.clock, pauseMs: LIVE_MS, signal}))
-      screen.show({text, warnings: warnings.slice(-MAX_WARNINGS)});
+    for await (const text of repeatSample(sample, {clock: context.clock, pauseMs: LIVE_MS, signal})) {
+      screen.show({text, warnings});
+      await out.stdout.ready(signal);
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    screen.clear();
     report.redirectWarnings(undefined);
-    screen.show({text: await sample(), warnings: warnings.slice(-MAX_WARNINGS)});
-    screen.end();
+    for (const text of warnings) report.warn(text);
   }
 }
 
 /** Number of warnings that are shown below the live summary. */
 const MAX_WARNINGS = 3;
 
-function isLive({isSummary, form, program}: RecordOptions, {stdout}: CommandServices['out']): boolean {
-  return isSummary && form.kind === 'table' && program.length === 0 && stdout.isTerminal;
+function isLive(
+  {isSummary, form, program}: RecordOptions,
+  {stdout}: CommandServices['out'],
+  {env}: CommandServices['context'],
+): boolean {
+  return (
+    isSummary && form.kind === 'table' && program.length === 0 && stdout.isTerminal && canMoveCursor(env)
+  );
 }
 
-/** Prints the summary, unless it is on the terminal already. */
+/** Prints the summary as a whole: a live one is cut to the size of the terminal. */
 async function reportEnd(
   {out}: CommandServices,
   {reader}: RecordOutput,
   options: RecordOptions,
 ): Promise<void> {
   const {form, isSummary} = options;
-  if (!isSummary || isLive(options, out)) return;
+  if (!isSummary) return;
   const methods = await reader.summarize();
   if (form.kind === 'table') out.printText(formatSummary(methods, options));
   else out.printData(await formatSorted(form, summaryJson(methods)));

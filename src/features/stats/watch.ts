@@ -9,6 +9,7 @@ import type {
 } from '../../cli/command/contexts.js';
 import {formatDocument} from '../../cli/output/format-document.js';
 import {formatMessage, type NodeOf, type ObjectFormat} from '../../cli/output/parse-output-format.js';
+import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {
   formatTimeLine,
   repeatSample,
@@ -49,7 +50,7 @@ const KCRI_WATCH: WatchStrategy = {
   tableScreen: (services, watch) => {
     const {context, out} = services;
     if (!watch) return scrollingScreen(services);
-    return out.stdout.isTerminal
+    return out.stdout.isTerminal && canMoveCursor(context.env)
       ? new TerminalScreen(out.stdout, context)
       : scrollingScreen(services, (table) => `${formatTimeLine(context.clock.now())}\n${table}\n`);
   },

@@ -60,8 +60,8 @@ export interface RunSyncOptions {
   readonly isExplained: boolean;
   /** True if the pods are on kcri's own runtime. */
   readonly isPrivateRuntime: boolean;
-  /** Path of the file for the results as JUnit XML; undefined if not requested. */
-  readonly junit?: string | undefined;
+  /** Writes the results as JUnit XML; undefined if not requested. Rejects with SystemError. */
+  readonly junit?: ((xml: string) => Promise<void>) | undefined;
   readonly renderer: SyncRenderer;
   /** Masks secrets in a message of the runtime. */
   readonly mask: (text: string) => string;
@@ -189,12 +189,12 @@ function describePods(
 /** Writes JUnit XML and returns the summary, with an error if that fails. */
 async function withJunit(
   summary: SyncSummary,
-  path: string,
+  write: (xml: string) => Promise<void>,
   {pods, time}: {readonly pods: readonly PodReport[]; readonly time: JunitTime},
 ): Promise<SyncSummary> {
-  const {writeJunit} = await import('./report/junit-file.js');
+  const {formatJunit} = await import('./report/junit-xml.js');
   try {
-    await writeJunit(path, pods, time);
+    await write(formatJunit(pods, time));
     return summary;
   } catch (error) {
     const exitCode = summary.exitCode === EXIT.ok ? exitCodeOf(error) : summary.exitCode;

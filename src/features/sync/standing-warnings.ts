@@ -15,6 +15,9 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
   ['CDIDevicesIgnored', undefined],
 ]);
 
+/** Number of warnings that are remembered: messages with a time or a number never repeat. */
+const MAX_WARNINGS = 1000;
+
 /**
  * Notes, once each, the warnings after which a sync goes on: about devices that a pod waits for or that the runtime ignores, and a volume
  * that was not enlarged.
@@ -22,6 +25,7 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
 export class StandingWarnings {
   readonly #options: StandingWarningsOptions;
   readonly #seen = new Set<string>();
+  readonly #advised = new Set<string>();
 
   constructor(options: StandingWarningsOptions) {
     this.#options = options;
@@ -33,12 +37,20 @@ export class StandingWarnings {
     if (!isUnlimited || !REASONS.has(reason)) return;
     const ref = podRef(pod);
     const key = `${ref.uid} ${reason} ${message}`;
-    if (this.#seen.has(key)) return;
-    this.#seen.add(key);
+    const isNew = !this.#seen.delete(key);
+    this.#remember(key);
+    if (!isNew) return;
     note(ref, `${reason}: ${message.trim()}`);
     const meanwhile = REASONS.get(reason);
-    if (meanwhile === undefined || this.#seen.has(reason)) return;
-    this.#seen.add(reason);
+    if (meanwhile === undefined || this.#advised.has(reason)) return;
+    this.#advised.add(reason);
     note(ref, `${meanwhile}; use --timeout to limit the wait, or Ctrl-C to end it`);
+  }
+
+  /** Keeps a warning as the last one, and forgets the first if there are too many. */
+  #remember(key: string): void {
+    this.#seen.add(key);
+    const [first] = this.#seen;
+    if (this.#seen.size > MAX_WARNINGS && first !== undefined) this.#seen.delete(first);
   }
 }

@@ -29,6 +29,7 @@ export async function runTimeline(
   flags: TimelineFlags,
 ): Promise<void> {
   const form = await parseForm(services, flags);
+  const hasStdoutFile = writesFileToStdout(flags);
   if (words.includes('')) throw new EmptyValueError('the name of a pod or file');
   const [first = ''] = words;
   const found = isRecordingPath(first)
@@ -37,10 +38,26 @@ export async function runTimeline(
   if (found === undefined) return;
   if ([flags.trace, flags.svg, flags.html].some((path) => path !== undefined)) {
     const {writeTimelines} = await import('./write-timelines.js');
-    await writeTimelines(flags, found.timelines, found.medians);
+    await writeTimelines(services, flags, found);
   }
   const recording = isRecordingPath(first) ? first : undefined;
-  await printTimelines(services, found, {form, header: flags['no-headers'] !== true, recording});
+  if (hasStdoutFile) reportIfNone(services, found, recording);
+  else await printTimelines(services, found, {form, header: flags['no-headers'] !== true, recording});
+}
+
+/** Reports whether a file is standard output, `-`. Throws UsageError if something else would be written there, too. */
+function writesFileToStdout({trace, svg, html, output, template, format, ...flags}: TimelineFlags): boolean {
+  const piped = Object.entries({trace, svg, html}).filter(([, path]) => path === '-');
+  const texts = Object.entries({output, template, format, 'no-headers': flags['no-headers']});
+  const shown = ([name, value]: readonly [string, unknown]): string =>
+    value === '-' ? `--${name}=-` : `--${name}`;
+  const [first, second] = [...piped, ...texts.filter(([, value]) => (value ?? false) !== false)];
+  if (first === undefined || piped.length === 0) return false;
+  if (second !== undefined)
+    throw new UsageError(`${shown(first)} and ${shown(second)} would both write to standard output`, {
+      hint: 'name a file',
+    });
+  return true;
 }
 
 async function parseForm(services: CommandContext, flags: TimelineFlags): Promise<Form> {
@@ -101,22 +118,26 @@ async function printTimelines(
     recording,
   }: {readonly form: Form; readonly header: boolean; readonly recording: string | undefined},
 ): Promise<void> {
-  const {out, report} = services;
+  const {out} = services;
   const {timelines, medians} = found;
   if (form.kind !== 'table' && form.kind !== 'waterfall') {
     out.printData((await formatSorted(form, timelineJson(timelines, medians))).replace(/\n\n$/, '\n'));
     return;
   }
-  if (timelines.length === 0) {
-    report.info(
-      recording === undefined
-        ? 'No resources found'
-        : `No pods found in "${recording}": it has no calls that create, start, stop or remove something`,
-    );
-    return;
-  }
+  reportIfNone(services, found, recording);
+  if (timelines.length === 0) return;
   if (form.kind === 'table') out.printText(timelineTable(timelines, {header}));
   else await printWaterfalls(services, found);
+}
+
+/** Says that there are no pods. */
+function reportIfNone({report}: CommandContext, {timelines}: Timelines, recording: string | undefined): void {
+  if (timelines.length > 0) return;
+  report.info(
+    recording === undefined
+      ? 'No resources found'
+      : `No pods found in "${recording}": it has no calls that create, start, stop or remove something`,
+  );
 }
 
 async function printWaterfalls(

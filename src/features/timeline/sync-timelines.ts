@@ -55,19 +55,28 @@ export class SyncTimelines {
 
   async #collectFacts(services: CommandContext): Promise<readonly PodFacts[]> {
     if (this.#pods.size === 0) return [];
-    const reader = new PodReader(services);
-    const listed = (await reader.select([], {})).filter(({uid}) => this.#pods.has(uid));
-    const stepsOf = (uid: PodUid) => this.#timelines.steps(uid);
-    const present = await collectFacts({services, reader, stepsOf}, await reader.observe(listed));
-    const known = new Map(present.map((facts) => [facts.uid, facts]));
+    const known = new Map((await this.#readFacts(services)).map((facts) => [facts.uid, facts]));
     return [...this.#pods.values()].map(
       ({uid, namespace, name}) =>
         known.get(uid) ?? {
           ...{namespace, name, uid, manager: 'kcri'},
           pod: {apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {containers: []}},
-          ...{sandboxes: [], containers: [], events: [], steps: stepsOf(uid)},
+          ...{sandboxes: [], containers: [], events: [], steps: this.#timelines.steps(uid)},
           nowMs: services.context.clock.now(),
         },
     );
+  }
+
+  /** Reads what the runtime has of the pods: nothing after an interruption, after which their steps tell enough. */
+  async #readFacts(services: CommandContext): Promise<readonly PodFacts[]> {
+    try {
+      const reader = new PodReader(services);
+      const listed = (await reader.select([], {})).filter(({uid}) => this.#pods.has(uid));
+      const stepsOf = (uid: PodUid) => this.#timelines.steps(uid);
+      return await collectFacts({services, reader, stepsOf}, await reader.observe(listed));
+    } catch (error) {
+      if (!services.signal.aborted) throw error;
+      return [];
+    }
   }
 }

@@ -6,10 +6,10 @@ import {BARS_WIDTH, formatSvg, MIN_BAR_WIDTH, PICTURE_WIDTH, TITLE_WIDTH} from '
 const PAGE_STYLE =
   ':root{color-scheme:light dark}body{margin:0;background:light-dark(#fff,#16181d);color:light-dark(#1b1f24,#e6e6e6);' +
   'font:14px system-ui,sans-serif}p{margin:8px 12px}svg{display:block;max-width:100%;height:auto}' +
-  '.e{cursor:grab}.p:hover rect{filter:brightness(1.2)}.p:hover text{font-weight:bold}';
+  '.e{user-select:none}.h{cursor:grab}.p:hover rect{filter:brightness(1.2)}.p:hover text{font-weight:bold}';
 
 /**
- * Zooms each episode: the wheel around the pointer, dragging, and the keys + - 0 and the arrows. It only sets attributes of the
+ * Zooms each episode: the wheel around a pointer on its bars (elsewhere, and if all is shown, it scrolls the page), dragging, and the keys + - 0 and the arrows. It only sets attributes of the
  * picture, from the numbers in them.
  */
 const SCRIPT = `'use strict';
@@ -45,11 +45,13 @@ for (const episode of episodes) {
   const scale = () => ${PICTURE_WIDTH} / element.ownerSVGElement.getBoundingClientRect().width;
   const partAt = (event) => {
     const left = element.ownerSVGElement.getBoundingClientRect().left;
-    return Math.min(1, Math.max(0, ((event.clientX - left) * scale() - LEFT) / WIDTH));
+    return ((event.clientX - left) * scale() - LEFT) / WIDTH;
   };
   element.addEventListener('wheel', (event) => {
+    const part = partAt(event), isOut = event.deltaY > 0;
+    if (part < 0 || part > 1 || (isOut && episode.length === episode.whole)) return;
     event.preventDefault();
-    zoom(episode, event.deltaY > 0 ? 1.25 : 0.8, partAt(event));
+    zoom(episode, isOut ? 1.25 : 0.8, part);
   }, {passive: false});
   element.addEventListener('pointermove', (event) => {
     if (event.buttons !== 1) return;
@@ -86,7 +88,7 @@ export function formatHtml(timelines: readonly Timeline[], medians: Medians): st
     `<style>${PAGE_STYLE}</style>`,
     '</head>',
     '<body>',
-    '<p>Zoom with the wheel or + and -, drag or use the arrow keys to move, 0 or a double click shows all. ' +
+    '<p>Zoom with the wheel on the bars or + and -, drag or use the arrow keys to move, 0 or a double click shows all. ' +
       'Point at a phase for details; a pale bar is inferred.</p>',
     `${formatSvg(timelines, medians)}<script>${SCRIPT}</script>`,
     '</body>',

@@ -1,5 +1,6 @@
 import {counted} from '../../base/counted.js';
 import {escapeXml} from '../../format/xml/xml-element.js';
+import {escapeToLine} from '../../format/escape-controls.js';
 import {fitMiddleToWidth, toCells} from '../../format/display-width.js';
 import type {Medians} from './compute-timeline.js';
 import {episodesOf, shownEpisodes, type Episode} from './episodes.js';
@@ -17,6 +18,9 @@ const BAR_HEIGHT = 12;
 export const MIN_BAR_WIDTH = 2;
 /** Longest title that fits, in characters of the monospaced font. */
 const TITLE_LENGTH = 32;
+/** Longest line above the bars, and longest name of a pod, whose font is larger. */
+const LINE_LENGTH = 134;
+const HEADING_LENGTH = 115;
 const MAX_TICKS = 6;
 
 /** Colors that differ for people who do not see red and green, too, on light and dark (Okabe and Ito). */
@@ -64,8 +68,8 @@ function podPart(timeline: Timeline, medians: Medians, top: number): Part {
     y += ROW_HEIGHT;
     lines.push(textElement(10, y, text, style));
   };
-  line(`${timeline.namespace}/${timeline.name}`, 't');
-  for (const text of summaryLines(timeline, medians)) line(text);
+  line(fitted(`${timeline.namespace}/${timeline.name}`, HEADING_LENGTH), 't');
+  for (const text of summaryLines(timeline, medians)) line(fitted(text, LINE_LENGTH));
   for (const [index, episode] of shown.entries()) {
     if (index === 1 && omitted > 0) line(`${counted(omitted, 'episode')} left out`, 'd');
     lines.push(...episodePart(episode, timeline, y));
@@ -84,6 +88,8 @@ function episodePart(episode: Episode, {nowMs}: Timeline, top: number): readonly
   return [
     `<g class="e" data-length="${rounded(lengthMs)}">`,
     textElement(10, top + ROW_HEIGHT, new Date(startMs).toISOString(), 'd'),
+    // Takes the pointer between the bars.
+    `<rect class="h" x="${TITLE_WIDTH}" y="${top + ROW_HEIGHT}" width="${BARS_WIDTH}" height="${bottom - top - ROW_HEIGHT}" fill="none" pointer-events="all"/>`,
     ...ticksOf(lengthMs).map((ms) => {
       const x = rounded(TITLE_WIDTH + (ms / lengthMs) * BARS_WIDTH);
       const label = `<text x="${x}" y="${top + ROW_HEIGHT}" class="d">${durationText(ms)}</text>`;
@@ -120,7 +126,7 @@ function phaseElement(phase: Phase, {y, startMs, lengthMs, nowMs}: Place): strin
   const color = phase.isFailed === true ? FAILED_COLOR : (COLORS[phase.name] ?? OTHER_COLOR);
   const style = phase.inferred === undefined ? '' : ` class="i" stroke="${color}"`;
   const length = `${durationText(endOf(phase, nowMs) - phase.startMs)}${phase.inferred === undefined ? '' : '~'}`;
-  const title = fitMiddleToWidth(toCells(phaseTitle(phase)), TITLE_LENGTH, '…').trimEnd();
+  const title = fitted(phaseTitle(phase), TITLE_LENGTH);
   return (
     `<g class="p" data-from="${rounded(from)}" data-until="${rounded(until)}">` +
     `<title>${escapeXml(detailsOf(phase, nowMs))}</title>` +
@@ -128,6 +134,11 @@ function phaseElement(phase: Phase, {y, startMs, lengthMs, nowMs}: Place): strin
     `<rect x="${x}" y="${y - BAR_HEIGHT + 2}" width="${width}" height="${BAR_HEIGHT}" rx="2" fill="${color}"${style}/>` +
     `<text x="${PICTURE_WIDTH - 10}" y="${y}" text-anchor="end" class="d">${escapeXml(length)}</text></g>`
   );
+}
+
+/** Escapes the controls of a text, also those that change its direction, and leaves out its middle if it is too long. */
+function fitted(text: string, length: number): string {
+  return fitMiddleToWidth(toCells(escapeToLine(text)), length, '…').trimEnd();
 }
 
 /** Returns what a pointer on a phase shows. */
@@ -139,7 +150,9 @@ function detailsOf(phase: Phase, nowMs: number): string {
     `from ${new Date(startMs).toISOString()}`,
     inferred === undefined ? `exact, from ${source}` : `inferred from ${source}: ${inferred}`,
     ...(note === undefined ? [] : [note]),
-  ].join('\n');
+  ]
+    .map(escapeToLine)
+    .join('\n');
 }
 
 function textElement(x: number, y: number, text: string, style = ''): string {

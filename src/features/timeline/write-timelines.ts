@@ -1,7 +1,7 @@
 import {writeUserFile} from '../../base/fs/atomic-write.js';
 import {withUserFileHints} from '../../base/fs/files.js';
-import type {Medians} from './compute-timeline.js';
-import type {Timeline} from './phase.js';
+import type {OutputContext} from '../../cli/command/contexts.js';
+import type {Timelines} from './pod-timelines.js';
 
 /** Mode of the files: the program that shows them may run as another user. */
 const FILE_MODE = 0o644;
@@ -13,16 +13,18 @@ export interface TimelineFileFlags {
   readonly html?: string | undefined;
 }
 
-/** Writes timelines to the files that the flags name. Rejects with SystemError. */
+/** Writes timelines to the files that the flags name, `-` for standard output. Rejects with SystemError. */
 export async function writeTimelines(
+  {out}: OutputContext,
   {trace, svg, html}: TimelineFileFlags,
-  timelines: readonly Timeline[],
-  medians: Medians,
+  {timelines, medians}: Timelines,
 ): Promise<void> {
   const write = async (path: string, text: string): Promise<void> => {
-    await withUserFileHints(async () => {
-      await writeUserFile(path, text, FILE_MODE);
-    });
+    if (path === '-') out.printText(text);
+    else
+      await withUserFileHints(async () => {
+        await writeUserFile(path, text, FILE_MODE);
+      });
   };
   if (trace !== undefined) await write(trace, (await import('./trace-json.js')).formatTrace(timelines));
   if (svg !== undefined) await write(svg, (await import('./timeline-svg.js')).formatSvg(timelines, medians));

@@ -148,3 +148,23 @@ test('a directory that changed lately, or does not exist, is listed each time', 
     for (let round = 0; round < 2; round += 1) await cache.readDirectory(directory, list);
   expect(listed).toBe(4);
 });
+
+test('a file of a directory that is changed in place is found after half a minute', async () => {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'a');
+  await writeFile(path, 'one');
+  let nowMs = Date.parse('2100-01-01');
+  const cache = new FileCache(() => nowMs);
+  let lists = 0;
+  const list = async (): Promise<string | undefined> =>
+    await cache.readDirectory(directory, async () => {
+      lists += 1;
+      return await cache.read(path, (text) => text);
+    });
+  expect([await list(), await list(), lists]).toEqual(['one', 'one', 1]);
+  await writeFile(path, 'changed');
+  nowMs += 29_000;
+  expect([await list(), lists]).toEqual(['one', 1]);
+  nowMs += 2000;
+  expect([await list(), await list(), lists]).toEqual(['changed', 'changed', 2]);
+});

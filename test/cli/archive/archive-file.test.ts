@@ -5,7 +5,7 @@ import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import type {FileEntry} from '../../../src/base/tar/file-entry.js';
 import {encodeTarEnd, encodeTarMember} from '../../../src/base/tar/write-tar.js';
-import {readArchive, writeArchive} from '../../../src/cli/archive/archive-file.js';
+import {encodeArchive, readArchive, writeArchive} from '../../../src/cli/archive/archive-file.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 const MANIFEST = {kcri: '0.1.0', node: 'node-1', takenAt: '2026-11-27T12:00:00.000Z', leftOut: ['logs']};
@@ -17,6 +17,13 @@ test('an archive is read as it was written, by its owner only', async () => {
   expect(await readArchive(path)).toEqual(archive);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(dirname(path))).toEqual(['node.tgz']);
+});
+
+test('the chunks of an archive are one', async () => {
+  const path = join(await temporaryDirectory(), 'node.tgz');
+  const archive = {manifest: MANIFEST, parts: {doctor: {text: randomBytes(100_000).toString('hex')}}};
+  await writeFile(path, encodeArchive(archive));
+  expect(await readArchive(path)).toEqual(archive);
 });
 
 test('an archive that cannot be written leaves nothing behind', async () => {

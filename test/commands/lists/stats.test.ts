@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {tableCells} from '../../cli/output/table-cells.js';
+import {runKcri} from '../../cli/run-kcri.js';
 import {FakeTerminal} from '../../cli/terminal/fake-terminal.js';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {ESCAPES, names, run, startRuntime} from './stats-runtime.js';
@@ -280,6 +281,17 @@ describe('stats --watch', () => {
       `${mark} 2 more`,
     ]);
     expect({wrapped: terminal.wrapped, cursor: terminal.cursorVisible}).toEqual({wrapped: [], cursor: true});
+  });
+
+  test('prints tables one below the other on a terminal that cannot move the cursor', async () => {
+    await using runtime = await startRuntime();
+    const {signal, onStdout} = interruptAt(/(CPU %[^]*){3}/);
+    const {stdout} = await runKcri(['stats', '--watch'], {
+      ...{endpoint: runtime.endpoint, terminal: true, clock: FAST_CLOCK, signal, onStdout},
+      env: {TERM: 'dumb'},
+    });
+    expect(stdout).not.toContain('\u001B');
+    expect(stdout.match(/^CONTAINER +NAME +CPU %/gm)?.length).toBeGreaterThanOrEqual(3);
   });
 
   // Proves: stats --watch, statsp --watch

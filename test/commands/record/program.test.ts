@@ -1,13 +1,16 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {canonicalEndpoint, recorderLink, recorderTarget} from '../../../src/cri/endpoint.js';
 import {programWithEndpoint} from '../../../src/features/record/run-program.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 import {parseLines, startRecorder} from './recorder.js';
 
@@ -76,6 +79,32 @@ describe('record with a program', () => {
     interrupt.abort(new InterruptedError('SIGTERM'));
     expect((await running).exitCode).toBe(9);
   });
+
+  test.each(['SIGINT', 'SIGHUP'] as const)(
+    'a second signal (%s) ends it at once, and leaves no directory and no socket',
+    async (second) => {
+      await using runtime = await FakeRuntime.start();
+      const directory = await temporaryDirectory();
+      const script = `trap ': > ${directory}/interrupted' INT; echo $$ > ${directory}/pid; while :; do sleep 0.05; done`;
+      const [program, ...args] = KCRI_COMMAND;
+      const recorder = spawn(program, [...args, 'record', '--summary', '--', 'sh', '-c', script], {
+        env: {...process.env, TMPDIR: directory, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+        stdio: 'ignore',
+      });
+      const ended = once(recorder, 'exit');
+      await until(async () => (await readFile(join(directory, 'pid')).catch(() => '')).length > 0);
+      const pid = Number(await readFile(join(directory, 'pid'), 'utf8'));
+      onTestFinished(() => {
+        process.kill(pid, 'SIGKILL');
+      });
+      expect(await readdir(directory)).toContainEqual(expect.stringMatching(/^kcri-record-/));
+      recorder.kill('SIGINT');
+      await until(() => existsSync(join(directory, 'interrupted')));
+      recorder.kill(second);
+      await ended;
+      expect((await readdir(directory)).toSorted()).toEqual(['interrupted', 'pid']);
+    },
+  );
 
   test('a program that does not exist is an error, and leaves no file in the way of the next try', async () => {
     await using runtime = await FakeRuntime.start();

@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {chmod, chown, lstat, readFile, stat, writeFile} from 'node:fs/promises';
 import {once} from 'node:events';
 import {connect as connectHttp2, constants} from 'node:http2';
@@ -10,11 +11,8 @@ import {containerId} from '../../../src/cri/index.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
-import {FakeTerminal} from '../../cli/terminal/fake-terminal.js';
 import {SANDBOX_CONFIG} from '../../fakes/connected-fake-runtime.js';
 import {aContainer, aSandbox, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {InterruptedError} from '../../../src/cli/process/interrupt.js';
-import {runKcriOnTerminal} from '../interrupt-watch.js';
 import {parseLines, startRecorder} from './recorder.js';
 
 const WEB = aSandbox({id: 'e'.repeat(64), name: 'web'});
@@ -230,6 +228,16 @@ describe('record', () => {
     });
   });
 
+  test('--file=- writes the lines to standard output', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {connection, end} = await startRecorder(runtime, ['--file=-']);
+    await connection.runtime.version({version: ''});
+    const {stdout, exitCode} = await end();
+    expect(exitCode).toBe(0);
+    expect(parseLines(stdout).map(({method}) => method)).toContain('Version');
+    expect(existsSync('-')).toBe(false);
+  });
+
   // Proves: record --file, record --max-size, record --max-files
   test('--file is rotated by --max-size and keeps --max-files files, each with a header', async () => {
     await using runtime = await FakeRuntime.start();
@@ -302,44 +310,6 @@ describe('record', () => {
     );
   });
 
-  // Proves: record --summary, record --output
-  test('--summary prints one table at the end, or JSON', async () => {
-    await using runtime = await FakeRuntime.start();
-    const {connection, end} = await startRecorder(runtime, ['--summary']);
-    await connection.runtime.version();
-    await connection.runtime.version();
-    await connection.runtime.containerStatus({containerId: containerId('none')}).catch(() => undefined);
-    const {stdout} = await end();
-    expect(stdout).toMatch(
-      /^METHOD +CALLS +ERRORS +OPEN +P50\(ms\) +P90\(ms\) +P99\(ms\) +MAX\(ms\)\nVersion +2 +0 +0 +[\d.]+ .*\nContainerStatus +1 +1 +0 /,
-    );
-    const bare = await startRecorder(runtime, ['--summary', '--no-headers']);
-    await bare.connection.runtime.version();
-    expect((await bare.end()).stdout).toMatch(/^Version +1 +0 +0 /);
-    const asJson = await startRecorder(runtime, ['--summary', '-o', 'json']);
-    await asJson.connection.runtime.version();
-    const json = (await asJson.end()).stdout;
-    const {methods} = JSON.parse(json) as {methods: unknown};
-    expect(json).toMatch(/"maxMs": \d+(\.\d{1,3})?,/);
-    expect(methods).toMatchObject([{method: 'Version', calls: 1, errors: 0, open: 0}]);
-  });
-
-  test('--summary is live on a terminal', async () => {
-    await using runtime = await FakeRuntime.start();
-    const terminal = new FakeTerminal(100, 30);
-    const interrupt = new AbortController();
-    const socket = join(await temporaryDirectory(), 'record.sock');
-    const running = runKcriOnTerminal(terminal, ['record', `--listen=${socket}`, '--summary'], {
-      endpoint: runtime.endpoint,
-      signal: interrupt.signal,
-    });
-    await until(async () => (await stat(socket).catch(() => undefined)) !== undefined);
-    await callVersion(`unix://${socket}`, {});
-    await until(() => terminal.text.includes('Version'));
-    interrupt.abort(new InterruptedError('SIGINT'));
-    expect((await running).exitCode).toBe(0);
-  });
-
   test('the runtime may restart: its clients are disconnected and connect again', async () => {
     await using runtime = await FakeRuntime.start();
     const {connection, end, stderr} = await startRecorder(runtime);
@@ -358,8 +328,7 @@ describe('record', () => {
   test('a connection that is not gRPC is passed on, with a warning', async () => {
     await using runtime = await FakeRuntime.start();
     const {endpoint, end, stderr} = await startRecorder(runtime);
-    const {connect} = await import('node:net');
-    const socket = connect(endpoint.replace('unix://', ''));
+    const socket = connectSocket(endpoint.replace('unix://', ''));
     socket.on('error', () => undefined);
     socket.end('GET / HTTP/1.1\r\n\r\n');
     await until(() => stderr().includes('is passed on, but not recorded'));
@@ -371,7 +340,14 @@ describe('record', () => {
     ['nothing to record', [], /one of --listen, --swap and a program is required/],
     ['two places', ['--swap', '--listen=/x'], /exclude each other/],
     ['a program without a file', ['--', 'true'], /--file or --summary is required/],
+    [
+      'a program with standard output as its file',
+      ['--file=-', '--', 'true'],
+      /--file or --summary is required/,
+    ],
+    ['a summary and lines on standard output', ['--listen=/x', '--file=-', '--summary'], /would both write/],
     ['a size of no file', ['--listen=/x', '--max-size=1Mi'], /require --file/],
+    ['a size of standard output', ['--listen=/x', '--file=-', '--max-size=1Mi'], /require --file/],
     ['an invalid size', ['--listen=/x', '--max-message=big'], /invalid --max-message "big"/],
     ['no files', ['--listen=/x', '--file=/y', '--max-files=0'], /--max-files must be 1 or more/],
     ['a format of calls', ['--listen=/x', '-o', 'json'], /--output formats a summary/],

@@ -47,12 +47,13 @@ describe('record --swap', () => {
     await using runtime = await FakeRuntime.start({
       intercept: ({method}) => (method === 'Status' ? released : undefined),
     });
-    const {end} = await startRecorder(runtime, ['--swap']);
+    const {end, stderr} = await startRecorder(runtime, ['--swap']);
     using client = connect(runtime.endpoint);
     const status = client.runtime.status();
     await until(() => runtime.callsTo('Status').length === 1);
     const ending = end();
     await until(async () => (await filesOf(runtime)).length === 1);
+    await until(() => stderr().includes('waiting up to 10 seconds for the calls in progress'));
     release();
     expect((await status).status).toBeDefined();
     const {stdout} = await ending;
@@ -171,7 +172,7 @@ describe('record --swap', () => {
       ['replay', await anyRecording()],
     ])
       expect((await runKcri(command, {endpoint: runtime.endpoint})).stderr).toContain(
-        `put it back with "mv ${runtime.socketPath}.kcri-runtime ${runtime.socketPath}"`,
+        `put it back with: mv ${runtime.socketPath}.kcri-runtime ${runtime.socketPath}`,
       );
     const {end, stderr} = await startRecorder(runtime, ['--swap']);
     expect(stderr()).toContain('which a recorder that was killed had replaced');

@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {lstat, readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -219,6 +220,34 @@ describe('--junit', () => {
     expect(exitCode).toBe(0);
     expect((await lstat(pipe)).isFIFO()).toBe(true);
     expect(await read).toContain('<system-out>fine</system-out>');
+  });
+
+  test.each([[false], [true]])(
+    'a path of - is standard output; the progress and logs are on standard error (terminal: %s)',
+    async (terminal) => {
+      const testbed = await createTestbed();
+      const job = {...JOB, containers: [aScript('main', 'echo fine')]};
+      const {stdout, stderr, exitCode} = await testbed.run(
+        ['sync', '-', '--wait=complete', '--logs', '--junit=-'],
+        {stdin: aManifest(job), terminal, env: {TERM: 'xterm'}},
+      );
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/^<\?xml [^]*<\/testsuites>\n$/);
+      expect(stdout).toContain('<system-out>fine</system-out>');
+      expect(stderr).toMatch(/^\S+ default\/\S+ main: fine$|main.*fine/m);
+      expect(stderr).toMatch(/^1 pod complete/m);
+      expect(existsSync('-')).toBe(false);
+    },
+  );
+
+  test('a path of - is an error with JSON on standard output, before any call', async () => {
+    const testbed = await createTestbed();
+    const {stdout, stderr, exitCode} = await testbed.run(['sync', '-', '--junit=-', '-o', 'json'], {
+      stdin: aManifest(),
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toContain('--junit=- and --output=json would both write to standard output');
+    expect(testbed.runtime.calls).toEqual([]);
   });
 
   test('has the Timeout of a container', async () => {

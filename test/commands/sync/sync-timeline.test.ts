@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {aManifest, createTestbed} from '../command-testbed.js';
+import {aContainerSpec, aManifest, createTestbed} from '../command-testbed.js';
+import {interruptAt} from '../interrupt-watch.js';
 
 // Proves: sync --timeline
 test.each([
@@ -25,4 +26,17 @@ test('sync --timeline prints nothing for a pod for which nothing was done', asyn
   await testbed.run(['sync', '-'], {stdin: aManifest({})});
   const {stderr} = await testbed.run(['sync', '-', '--timeline'], {stdin: aManifest({})});
   expect(stderr).not.toContain('sandbox ');
+});
+
+test('an interrupted sync prints the phases so far, and that it was interrupted once', async () => {
+  const testbed = await createTestbed();
+  const readinessProbe = {exec: {command: ['false']}};
+  const {stderr, exitCode} = await testbed.run(['sync', '-', '--timeline'], {
+    stdin: aManifest({containers: [aContainerSpec('main', {readinessProbe})]}),
+    ...interruptAt(/container main running/),
+  });
+  expect(exitCode).toBe(130);
+  expect(stderr.match(/^kcri: interrupted$/gm)).toHaveLength(1);
+  expect(stderr).toMatch(/^default\/web {2}kcri$/m);
+  expect(stderr).toMatch(/^ {2}start main {2,}\S+ +\d+ms$/m);
 });

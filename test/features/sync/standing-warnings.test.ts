@@ -17,3 +17,18 @@ test.each([
     expect(notes).toEqual(expected);
   },
 );
+
+test('only the last thousand warnings are remembered, and what to do is said once', () => {
+  const notes: string[] = [];
+  const warnings = new StandingWarnings({isUnlimited: true, note: (_pod, text) => void notes.push(text)});
+  const pod = aPod();
+  const warn = (number: number): void => {
+    warnings.observe({type: 'Warning', reason: 'FailedScheduling', message: `attempt ${number}`, pod});
+  };
+  for (let number = 0; number <= 1000; number += 1) warn(number);
+  warn(1000);
+  warn(0);
+  expect(notes).toHaveLength(1003);
+  expect(notes.filter((text) => text.includes('--timeout'))).toHaveLength(1);
+  expect(notes.at(-1)).toBe('FailedScheduling: attempt 0');
+});

@@ -5,7 +5,7 @@ import {formatHtml} from '../../../src/features/timeline/timeline-html.js';
 import {formatSvg, ticksOf} from '../../../src/features/timeline/timeline-svg.js';
 import {formatTrace} from '../../../src/features/timeline/trace-json.js';
 
-const EVIL = '</text></svg><script>alert(1)</script><img src=x onerror=alert(1)>" \u0000\u001b[2J';
+const EVIL = '</text></svg><script>alert(1)</script><img src=x onerror=alert(1)>" \u0000\u001b[2J\u202e';
 
 const TIMELINE: Timeline = {
   ...{namespace: 'team', name: EVIL, uid: 'u1', startMs: 1000, readyMs: 6000, nowMs: 60_000},
@@ -48,9 +48,10 @@ test.each([
   const text = format([TIMELINE], new Map());
   expect(text).not.toContain('alert(1)</script>');
   expect(text).not.toContain('<img');
-  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
+  // Nor a control that would reverse what follows a name.
+  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
   expect(text.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|url\(|@import| href=| src="/);
-  expect(text.match(/<rect /g)).toHaveLength(3);
+  expect(text.match(/<rect x=/g)).toHaveLength(3);
 });
 
 test('the page runs only the script that its policy names', () => {
@@ -66,4 +67,12 @@ test.each([
   [60_000, [0, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000]],
 ])('the axis of %d ms has round numbers', (lengthMs, ticks) => {
   expect(ticksOf(lengthMs)).toEqual(ticks);
+});
+
+test('a long summary is shortened in its middle, so that its times are seen', () => {
+  const pull = {name: 'pull', subject: `registry.example/${'a'.repeat(300)}`, source: 'kubelet'} as const;
+  const phases = [{...pull, startMs: 1000, endMs: 3000}];
+  expect(formatSvg([{...TIMELINE, phases}], new Map())).toMatch(
+    />slowest: pull reg[^<]*…[^<]*2\.0s \(40%\)</,
+  );
 });

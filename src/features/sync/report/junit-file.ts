@@ -3,7 +3,6 @@ import {dirname} from 'node:path';
 import {UsageError} from '../../../base/errors.js';
 import {writeUserFile} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../../base/fs/files.js';
-import {formatJunit, type JunitTime, type PodReport} from './junit-xml.js';
 
 /** Mode of the file: the program that reads it may run as another user. */
 const FILE_MODE = 0o644;
@@ -21,9 +20,9 @@ export async function requireJunitPath(path: string): Promise<void> {
   });
 }
 
-/** Writes the results of a sync as JUnit XML. Rejects with SystemError. */
-export async function writeJunit(path: string, pods: readonly PodReport[], time: JunitTime): Promise<void> {
+/** Writes the results of a sync. Rejects with SystemError. */
+export async function writeJunit(path: string, xml: string): Promise<void> {
   await withUserFileHints(async () => {
-    await writeUserFile(path, formatJunit(pods, time), FILE_MODE);
+    await writeUserFile(path, xml, FILE_MODE);
   });
 }
