@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {startFakeRuntime} from '../compile-fakes.mjs';
@@ -10,6 +11,7 @@ const RUNS = [
   {args: () => ['pods']},
   {args: () => ['images']},
   {args: (id) => ['inspect', id]},
+  {args: (id) => ['logs', id]},
   {args: (id) => ['exec', '--sync', id, 'true']},
   {args: () => ['--help']},
   {args: () => ['ps', '--bogus'], exitCode: 1},
@@ -24,7 +26,9 @@ const RUNS = [
  * @returns {Promise<string[]>} the files, for --bytecode-order
  */
 export async function bytecodeOrder(program, folder) {
-  const runtime = await startFakeRuntime();
+  const logPath = join(folder, 'container.log');
+  await writeFile(logPath, '2026-11-20T10:00:00Z stdout F listening\n');
+  const runtime = await startFakeRuntime({logPath});
   try {
     const [{id}] = runtime.containers;
     const files = [];

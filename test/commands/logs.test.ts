@@ -44,6 +44,21 @@ describe('logs', () => {
     expect(result).toEqual({stdout, stderr, exitCode: 0});
   });
 
+  test('one container by its full ID takes one call, as in crictl', async () => {
+    await using runtime = await startRuntime();
+    const [container] = runtime.containers;
+    const {stdout} = await runKcri(['logs', container?.id ?? ''], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('one\n');
+    expect(runtime.calls.map(({method}) => method)).toEqual(['ContainerStatus']);
+  });
+
+  test('the full ID of no container is reported as one that does not exist', async () => {
+    await using runtime = await startRuntime();
+    const result = await runKcri(['logs', 'd'.repeat(64)], {endpoint: runtime.endpoint});
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toContain(`no such container "${'d'.repeat(64)}"`);
+  });
+
   test('-p prints the previous attempt', async () => {
     await using runtime = await startRuntime();
     writeFileSync(join(folder, '0.log'), '2026-11-20T13:00:00Z stdout F before\n');

@@ -2,7 +2,15 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {createDirectCalls} from '../../base/fs/direct-calls.js';
 import {ConfigError} from '../../base/errors.js';
 import {missingArgument} from '../../cli/flags/positional-arguments.js';
-import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
+import {
+  containerId,
+  isNotFound,
+  type Connection,
+  type ContainerId,
+  type ContainerStatus,
+  type RuntimeService,
+} from '../../cri/index.js';
+import {isFullId} from '../../operations/filters/list-filters.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
 import {createLocalLogFiles} from '../../operations/logs/log-files.js';
 import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
@@ -24,11 +32,23 @@ import {choosePodContainers, type ContainerSelection} from '../containers/select
 import {createLogSink} from './log-sink.js';
 import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
 
+/** Selected container, and its status if the selection has read it. */
+interface SelectedContainer {
+  readonly id: ContainerId;
+  readonly status?: ContainerStatus;
+}
+
 /** Selected container and the path of its log. */
 interface ContainerLog {
   readonly id: ContainerId;
   readonly status: ContainerStatus;
   readonly path: string;
+}
+
+/** Dialect and flags of the command. */
+interface LogsOptions {
+  readonly strategy: LogsStrategy;
+  readonly flags: LogsFlags;
 }
 
 /** Prints the logs of the selected containers. Rejects with KcriError. */
@@ -43,11 +63,11 @@ export async function showContainerLogs(
   const early = strategy.parsesFirst ? parse() : undefined;
   const connection = await services.connections.default();
   const {runtime} = connection;
-  const ids = await selectIds(services, connection, selection, flags);
-  checkLimit(ids.length, flags);
-  if (flags.reopen) for (const id of ids) await reopen(services, runtime, id);
+  const selected = await select(services, connection, selection, {strategy, flags});
+  checkLimit(selected.length, flags);
+  if (flags.reopen) for (const {id} of selected) await reopen(services, runtime, id);
   const lines = early ?? parse();
-  const found = await findLogs(services, runtime, ids, {strategy, previous: flags.previous});
+  const found = await findLogs(services, runtime, selected, {strategy, previous: flags.previous});
   const chosen = selection.refs.length > 0 ? found : keepNewestLogs(found);
   const logs = await shownLogs(services, runtime, chosen, {strategy, flags});
   await show(services, logs, {strategy, flags, lines});
@@ -71,18 +91,41 @@ function checkLimit(
   });
 }
 
-async function selectIds(
+async function select(
   services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Connection,
   selection: ContainerSelection,
-  {container}: LogsFlags,
-): Promise<readonly ContainerId[]> {
-  const ids: ContainerId[] = [];
+  {strategy, flags: {container}}: LogsOptions,
+): Promise<readonly SelectedContainer[]> {
+  const known = await findByFullId(services, connection.runtime, selection, strategy);
+  if (known !== undefined) return [known];
+  const selected: SelectedContainer[] = [];
   const targets = await choosePodContainers(services, connection, selection, {container});
   await forEachTarget(services, targets, async (id) => {
-    await Promise.resolve(ids.push(id));
+    await Promise.resolve(selected.push({id}));
   });
-  return ids;
+  return selected;
+}
+
+/**
+ * Returns the container with the full ID that is the only selection, by the call that also returns the path of its log: a
+ * list first would be another one. Returns undefined if no container has this ID, which may be that of a pod.
+ */
+async function findByFullId(
+  {dialect, signal}: DialectContext & SignalContext,
+  runtime: RuntimeService,
+  {refs: [ref = '', ...others], query, byPod}: ContainerSelection,
+  strategy: LogsStrategy,
+): Promise<SelectedContainer | undefined> {
+  if (others.length > 0 || !isFullId(ref) || query !== undefined || byPod || dialect.takesOnlyIds)
+    return undefined;
+  const id = containerId(ref);
+  const reading = getContainerStatus(runtime, id, signal).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  });
+  const status = await strategy.withStatusContext(reading);
+  return status && {id, status};
 }
 
 async function reopen(
@@ -98,14 +141,16 @@ async function reopen(
 async function findLogs(
   services: DialectContext & ReportContext & SignalContext,
   runtime: RuntimeService,
-  ids: readonly ContainerId[],
+  selected: readonly SelectedContainer[],
   {strategy, previous}: {readonly strategy: LogsStrategy; readonly previous: boolean},
 ): Promise<readonly ContainerLog[]> {
   const logs: ContainerLog[] = [];
-  const targets = ids.map((id) => ({kind: 'found' as const, ref: id, id}));
+  const statuses = new Map(selected.map(({id, status}) => [id, status]));
+  const targets = selected.map(({id}) => ({kind: 'found' as const, ref: id, id}));
   await forEachTarget(services, targets, async (id) => {
-    const reading = getContainerStatus(runtime, id, services.signal);
-    const status = await strategy.withStatusContext(reading);
+    const status =
+      statuses.get(id) ??
+      (await strategy.withStatusContext(getContainerStatus(runtime, id, services.signal)));
     const path = logPathOf(status);
     if (status !== undefined) logs.push({id, status, path: previous ? previousLogPath(status) : path});
   });
@@ -117,7 +162,7 @@ async function shownLogs(
   services: EnvironmentContext & OutputContext & SignalContext,
   runtime: RuntimeService,
   chosen: readonly ContainerLog[],
-  {strategy, flags}: {readonly strategy: LogsStrategy; readonly flags: LogsFlags},
+  {strategy, flags}: LogsOptions,
 ): Promise<readonly ShownLog[]> {
   const names = distinctNames(chosen.map(({status}) => status));
   const containers = chosen.map(({status}, index) => ({status, name: names[index] ?? ''}));
@@ -139,9 +184,7 @@ const DIRECT_CALLS = 32;
 /** Number of last lines of each pod of a selector, as in kubectl. */
 const SELECTED_TAIL = 10;
 
-interface ShowOptions {
-  readonly strategy: LogsStrategy;
-  readonly flags: LogsFlags;
+interface ShowOptions extends LogsOptions {
   readonly lines: LogSelection;
 }
 
