@@ -17,6 +17,7 @@ import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
 import {listBelow, listNames} from './list-directory.js';
 import {MountShell} from './mount-shell.js';
+import {PlayCgroups} from './play-cgroups.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
 import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
@@ -76,6 +77,7 @@ class VolumePlay {
   readonly #backend: VolumeBackend;
   readonly #driver: FaultyDriver;
   readonly #deviceNumber: number;
+  readonly #cgroups: PlayCgroups;
   #fake: FakeRuntime | undefined;
   #kubelet: StepProcess | undefined;
   #child: ChildProcess | undefined;
@@ -93,6 +95,7 @@ class VolumePlay {
     this.#options = options;
     const {disk, point} = options;
     this.#deviceNumber = statSync(disk.device).rdev;
+    this.#cgroups = new PlayCgroups(options.directory);
     this.#backend = new VolumeBackend({
       ...{directory: this.#path('backend'), device: disk.device, shell: this.#shell},
       violations: (text) => {
@@ -151,6 +154,7 @@ class VolumePlay {
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
     await this.#unmountAll();
+    this.#cgroups.remove();
     this.#shell[Symbol.dispose]();
   }
 
@@ -272,6 +276,7 @@ class VolumePlay {
       ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
       ...mountsBelow(this.#options.directory).map((path) => `mount ${path}`),
       ...this.#backend.left,
+      ...this.#cgroups.ofPods.map((path) => `cgroup ${path}`),
       ...this.#stagingFiles().map((path) => `file ${path}`),
       ...this.#volumeRecords().map((name) => `record of volume ${name}`),
     ];
@@ -342,6 +347,7 @@ class VolumePlay {
       podLogsDir: this.#path('logs'),
       manifestsDir: this.#path('manifests'),
       devicePluginsDir: this.#path('devices'),
+      ...this.#cgroups.facts,
       ...{startMs: this.#startMs, step},
     };
     const kubelet = new StepProcess(child, options);
@@ -384,6 +390,7 @@ class VolumePlay {
     this.#driver.restart();
     await this.#unmountAll();
     this.#backend.reboot();
+    this.#cgroups.clear();
   }
 
   async #put(name: string, manifest: string): Promise<void> {

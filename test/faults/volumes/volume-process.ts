@@ -1,6 +1,7 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import {connect} from '../../../src/cri/index.js';
+import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {createTestKubelet} from '../../kubelet/daemon/create-test-kubelet.js';
 import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
@@ -9,7 +10,7 @@ import type {StoppedMessage} from '../step-process.js';
 import {shortenDeadlines, timeLapseClock} from './time-lapse.js';
 
 /** Options of the process. */
-export interface VolumeProcessOptions {
+export interface VolumeProcessOptions extends Pick<NodeFacts, 'cgroup' | 'cgroupMount'> {
   readonly endpoint: string;
   readonly rootDir: string;
   readonly podLogsDir: string;
