@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {systemClock} from '../../../src/base/clock.js';
+import {messageOf} from '../../../src/base/errors.js';
 import {attachLoopDisk, loopDevicesBelow, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
 import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import type {Plain} from '../../fakes/containerd/containerd-services.js';
@@ -15,7 +16,7 @@ import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
-import {listBelow, listNames} from './list-directory.js';
+import {listNames, listStagingFiles} from './list-directory.js';
 import {MountShell} from './mount-shell.js';
 import {PlayCgroups} from './play-cgroups.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
@@ -140,7 +141,7 @@ class VolumePlay {
       await this.#succession;
       if (!this.#wasKilled) steps = await this.#kubelet?.askSteps();
     } catch (error) {
-      this.#violations.add(error instanceof Error ? error.message : String(error));
+      this.#violations.add(messageOf(error));
     }
     await this.#stop();
     const {methods} = this.#driver;
@@ -173,10 +174,14 @@ class VolumePlay {
   async #stop(): Promise<void> {
     if (this.#violations.size > 0) return;
     this.#isEnding = true;
-    const left = await this.#kubelet?.stop();
-    if (left === undefined) {
+    const kubelet = this.#kubelet;
+    if (kubelet === undefined) return;
+    let left: readonly string[];
+    try {
+      left = await kubelet.stop();
+    } catch (error) {
       // It may have been killed while it stopped.
-      if (this.#kubelet?.killedBefore === undefined) this.#violations.add('the kubelet did not stop');
+      if (kubelet.killedBefore === undefined) this.#violations.add(messageOf(error));
       return;
     }
     if (this.#child !== undefined) this.#options.processes.give(this.#child);
@@ -277,7 +282,7 @@ class VolumePlay {
       ...mountsBelow(this.#options.directory).map((path) => `mount ${path}`),
       ...this.#backend.left,
       ...this.#cgroups.ofPods.map((path) => `cgroup ${path}`),
-      ...this.#stagingFiles().map((path) => `file ${path}`),
+      ...listStagingFiles(this.#path('root')).map((path) => `file ${path}`),
       ...this.#volumeRecords().map((name) => `record of volume ${name}`),
     ];
   }
@@ -299,14 +304,6 @@ class VolumePlay {
       for (const thing of found) this.#violations.add(`left behind: ${thing}`);
       throw error;
     });
-  }
-
-  /** Returns the paths of what is below the directories of staged volumes, other than these directories. */
-  #stagingFiles(): readonly string[] {
-    const csi = this.#path('root/plugins/kubernetes.io/csi');
-    return listBelow(csi).filter(
-      (path) => !/^(?:disk\.example\.com|volumeDevices(?:\/(?:staging|publish))?)$/.test(path),
-    );
   }
 
   /** Checks that a driver is not told to unmount what a running container has. */
