@@ -7,7 +7,7 @@ import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import {KilledStep} from '../killed-step.js';
 import {PendingWork} from '../pending-work.js';
 import type {PendingMessage, StoppedMessage} from '../step-process.js';
-import {shortenDeadlines, timeLapseClock} from './time-lapse.js';
+import {hideProcesses, shortenDeadlines, timeLapseClock} from './time-lapse.js';
 
 /** Options of the process. */
 export interface VolumeProcessOptions extends Pick<NodeFacts, 'cgroup' | 'cgroupMount'> {
@@ -33,6 +33,7 @@ const killed = new KilledStep();
 const pending = new PendingWork();
 let stopping = new AbortController();
 shortenDeadlines();
+hideProcesses();
 const isWatched = killed.watchProcess();
 process.once('disconnect', () => {
   process.exit();
