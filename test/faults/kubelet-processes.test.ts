@@ -87,7 +87,7 @@ test('the sleeps and the last lines of a kubelet that does not stop are known', 
 
 test('a step is in progress until its promise settles', async () => {
   const killed = new KilledStep();
-  let release = (_: object): void => undefined;
+  let release: (status: object) => void = () => undefined;
   const held = new Promise<object>((resolve) => (release = resolve));
   const connection = {runtime: {status: () => held}, images: {}} as unknown as Connection;
   const {runtime} = killed.watchCalls(connection);
