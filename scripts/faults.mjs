@@ -1,11 +1,11 @@
 // Runs the fault campaign: plays the golden cases with each fault of each RPC and with a kubelet that is killed in each
 // call, the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and pods with
 // CSI volumes whose driver fails or whose kubelet is killed, and checks what docs/reliability.md promises. Needs root.
-// Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
+// Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME,NAME] [--only=TEXT]
 //                        [--minutes=N] [--log=FILE] [--point=TEXT [--times=N]]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
-//   --case, --only   play one case, or the points whose description contains a text, such as "kill after"
+//   --case, --only   play some cases, or the points whose description contains a text, such as "kill after"
 //   --minutes=N  ends after this time with the points that were played; they are a random selection
 //   --log=FILE   appends each result to a file of JSON lines; points with volumes that are in it are not played again
 //   --point=TEXT  plays only the point with volumes that has this description, N times, with --case='volumes …'
@@ -61,7 +61,7 @@ for (const line of log !== undefined && existsSync(log) ? readFileSync(log, 'utf
   played.set(caseName, [...(played.get(caseName) ?? []), point]);
 }
 
-const queue = listCases().filter((name) => values.case === undefined || name === values.case);
+const queue = listCases().filter((name) => values.case?.split(',').includes(name) ?? true);
 const [shard] = await buildTestPrograms('faults', [
   'faults/shard.ts',
   'faults/kubelet-process.ts',

@@ -15,6 +15,8 @@ export interface StepMessage {
 export class KilledStep {
   #steps: string[] = [];
   #step = Infinity;
+  /** Names of the steps in progress. */
+  readonly #running = new Map<symbol, string>();
 
   /** The process is killed (SIGKILL) before step number `step`, counted from 0; by default never. */
   constructor(step?: number) {
@@ -24,6 +26,11 @@ export class KilledStep {
   /** The steps so far. */
   get steps(): readonly string[] {
     return this.#steps;
+  }
+
+  /** The steps that have begun and not ended. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
   }
 
   /** Counts from 0 again, for another kubelet in this process, which is killed before step number `step`. */
@@ -40,6 +47,18 @@ export class KilledStep {
       process.kill(process.pid, 'SIGKILL');
     }
     this.#steps.push(name);
+  }
+
+  /** Does a step, which is in progress until its promise settles. */
+  #run(name: string, act: () => unknown): unknown {
+    this.#take(name);
+    const result = act();
+    if (!(result instanceof Promise)) return result;
+    const key = Symbol(name);
+    this.#running.set(key, name);
+    const end = (): void => void this.#running.delete(key);
+    result.then(end, end);
+    return result;
   }
 
   /** Sends the steps so far to the parent of this process; calls `onSent` when they are sent. */
@@ -77,15 +96,15 @@ export class KilledStep {
     describe: (argument: readonly unknown[]) => string | undefined,
   ): void {
     const methods = owner as Record<string, (...argument: unknown[]) => unknown>;
-    const take = (name: string): void => {
-      this.#take(name);
-    };
+    const run = (name: string | undefined, act: () => unknown): unknown =>
+      name === undefined ? act() : this.#run(name, act);
     for (const name of names) {
       const method = methods[name]!;
       methods[name] = function watched(this: unknown, ...argument: unknown[]): unknown {
         const what = describe(argument);
-        if (what !== undefined) take(`${name} ${what}`.trimEnd());
-        return method.apply(this, argument);
+        return run(what === undefined ? undefined : `${name} ${what}`.trimEnd(), () =>
+          method.apply(this, argument),
+        );
       };
     }
   }

@@ -2,13 +2,22 @@ import type {ChildProcess} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
 import {until} from '../base/until.js';
 import type {StepMessage} from './killed-step.js';
+import {runnableTimer} from './runnable-timer.js';
 
 const STOP_LIMIT_MS = 20_000;
+/** Time within which a process says what it waits for, in ms. */
+const ANSWER_LIMIT_MS = 5000;
+const POLL_INTERVAL_MS = 100;
 
 /** Message of a process whose kubelet has stopped, so that it can start another one. */
 export interface StoppedMessage {
   /** Names of the resources that the kubelet should have released, such as `Timeout`. */
   readonly leftResources: readonly string[];
+}
+
+/** Answer of a process to `pending`: what its kubelet waits for. */
+export interface PendingMessage {
+  readonly pending: readonly string[];
 }
 
 /** A process that counts its steps with KilledStep, seen from its parent. */
@@ -19,15 +28,17 @@ export class StepProcess {
   #steps: readonly string[] | undefined;
   #killedBefore: string | undefined;
   #leftResources: readonly string[] | undefined;
-  #onStopped = (): void => undefined;
+  #pending: readonly string[] | undefined;
+  /** Called at each message of the process, and at its end. */
+  #onNews = (): void => undefined;
   /** Listeners of the process. */
   readonly #ends = new Map<string, () => void>();
-  readonly #receive = (message: Partial<StepMessage & StoppedMessage>): void => {
+  readonly #receive = (message: Partial<StepMessage & StoppedMessage & PendingMessage>): void => {
     this.#steps = message.steps ?? this.#steps;
     this.#killedBefore = message.killedBefore ?? this.#killedBefore;
-    if (message.leftResources === undefined) return;
-    this.#leftResources = message.leftResources;
-    this.#onStopped();
+    this.#leftResources = message.leftResources ?? this.#leftResources;
+    this.#pending = message.pending ?? this.#pending;
+    this.#onNews();
   };
 
   /** Sends its options to a process, which starts then. */
@@ -40,7 +51,9 @@ export class StepProcess {
         child.once(name, resolve);
         this.#ends.set(name, resolve);
       });
-    this.ended = Promise.all([end('exit'), end('disconnect')]).then(() => undefined);
+    this.ended = Promise.all([end('exit'), end('disconnect')]).then(() => {
+      this.#onNews();
+    });
     child.send(options);
   }
 
@@ -76,22 +89,44 @@ export class StepProcess {
   }
 
   /**
-   * Stops the kubelet, after which the process can get the options of another one. Returns the resources that it did not release;
-   * undefined if the process has ended, or the kubelet has not stopped after a while.
+   * Stops the kubelet, after which the process can get the options of another one. Returns the resources that it did not release.
+   * Rejects if the process ends, and with what the kubelet waits for if it does not stop within `limitMs`.
    */
-  async stop(): Promise<readonly string[] | undefined> {
-    const hasStopped = new Promise<void>((resolve) => (this.#onStopped = resolve));
+  async stop(limitMs = STOP_LIMIT_MS): Promise<readonly string[]> {
     this.#child.send('stop', () => undefined); // a killed process has ended
-    const limit = new AbortController();
-    await Promise.race([
-      ...[hasStopped, this.ended],
-      delay(STOP_LIMIT_MS, undefined, {signal: limit.signal}).catch(() => undefined),
-    ]);
-    limit.abort();
-    if (this.hasEnded || this.#leftResources === undefined) return undefined;
+    const processor = await this.#waitFor(() => this.#leftResources !== undefined, limitMs);
+    if (this.hasEnded) {
+      await this.ended;
+      throw new Error(`the kubelet ended with ${this.exitCode ?? this.signal}, but was to stop`);
+    }
+    if (this.#leftResources === undefined)
+      throw new Error(
+        `the kubelet did not stop in ${limitMs / 1000} s (${processor}): ${await this.#askPending()}`,
+      );
     this.#child.off('message', this.#receive);
     for (const [name, listener] of this.#ends) this.#child.off(name, listener);
     return this.#leftResources;
+  }
+
+  async #askPending(): Promise<string> {
+    this.#child.send('pending', () => undefined); // it may end meanwhile
+    await this.#waitFor(() => this.#pending !== undefined, ANSWER_LIMIT_MS);
+    return this.#pending?.join('; ') ?? 'it does not answer';
+  }
+
+  /** Waits for a message, or the end of the process, for a time. Returns how the process used it. */
+  async #waitFor(hasArrived: () => boolean, limitMs: number): Promise<string> {
+    const timer = runnableTimer(this.#child.pid, limitMs);
+    while (!hasArrived() && !this.hasEnded && !timer.hasTimedOut()) {
+      const limit = new AbortController();
+      const news = new Promise<void>((resolve) => (this.#onNews = resolve));
+      await Promise.race([
+        news,
+        delay(POLL_INTERVAL_MS, undefined, {signal: limit.signal}).catch(() => undefined),
+      ]);
+      limit.abort();
+    }
+    return timer.describe();
   }
 
   /** Kills the process (SIGKILL), unless it has ended. */

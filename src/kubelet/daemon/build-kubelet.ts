@@ -40,7 +40,8 @@ export function buildKubelet(
   const core = createKubeletCore({
     ...{queue, manager, registry, own, rejections, clock, random, logger, events, metrics},
     tracer: options.tracer,
-    createOrphanedPods: (core) => new OrphanedPods({...core, own, local: registry, clock, logger, metrics}),
+    createOrphanedPods: (core) =>
+      new OrphanedPods({...core, own, local: registry, clock, logger, metrics, signal}),
     ...{runtime, node: options.node.node, observer: services.observer},
     syncFrequencyMs: options.syncFrequencyMs,
     ...{eventedPleg, admission, containerGc, signal},

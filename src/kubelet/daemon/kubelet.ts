@@ -5,12 +5,13 @@ import {rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import {stateDirectory} from '../../base/fs/state-directory.js';
-import {CriError} from '../../cri/index.js';
+import {CriError, type PodUid} from '../../cri/index.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {makeNodeDirs} from '../managers/pod-filesystem/pod-directories.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
+import {removeOrphanedCgroups} from '../pods/gc/orphaned-cgroups.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {findLiveKubelet, watchLiveKubelet} from '../node/find-live-kubelet.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
@@ -117,6 +118,7 @@ export class Kubelet {
       enforceNodeAllocatable(allocatable, this.#end.signal),
       this.#parts.nodeManagers.run(this.#options, this.#end.signal),
       this.#reclaimVolumes(),
+      this.#removeOrphanedCgroups(),
       this.#watchLiveKubelet(),
     ];
     const endLoop = new AbortController();
@@ -149,6 +151,17 @@ export class Kubelet {
     const allSourcesReady = (): boolean => this.#core.handler.allSourcesReady;
     const options = {provisioner, objects: sources.objects, allSourcesReady, clock, logger};
     await runVolumeReclaim(options, this.#end.signal);
+  }
+
+  async #removeOrphanedCgroups(): Promise<void> {
+    const {node, runtime, clock, logger} = this.#options;
+    const {manager, own, registry} = this.#parts;
+    const {workers, handler} = this.#core;
+    const hasPod = (uid: PodUid): boolean =>
+      manager.get(uid) !== undefined || own.get(uid) !== undefined || workers.isKnown(uid);
+    const allSourcesReady = (): boolean => handler.allSourcesReady;
+    const facts = {node: node.node, runtime, store: registry.store};
+    await removeOrphanedCgroups({...facts, hasPod, allSourcesReady, clock, logger}, this.#end.signal);
   }
 
   /**

@@ -20,7 +20,8 @@ export interface VolumePointsOptions {
   readonly processes: KubeletProcesses;
 }
 
-const CONCURRENCY = 8;
+/** More at a time only lengthen each play, and so the periodic work of its kubelets. */
+const CONCURRENCY = 4;
 
 /** Plays the points of pods with CSI volumes that have an aftermath, and reports each. */
 export async function playVolumePoints(

@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {systemClock} from '../../../src/base/clock.js';
+import {messageOf} from '../../../src/base/errors.js';
 import {attachLoopDisk, loopDevicesBelow, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
 import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import type {Plain} from '../../fakes/containerd/containerd-services.js';
@@ -15,8 +16,9 @@ import {StepProcess} from '../step-process.js';
 import {lostVolumes, runningPods, writeInContainer} from './container-volumes.js';
 import {FaultyDriver} from './faulty-driver.js';
 import {realDuration, timeLapseClock} from './time-lapse.js';
-import {listBelow, listNames} from './list-directory.js';
+import {listNames, listStagingFiles} from './list-directory.js';
 import {MountShell} from './mount-shell.js';
+import {PlayCgroups} from './play-cgroups.js';
 import {mountsBelow, VolumeBackend} from './volume-backend.js';
 import {claimOf, LARGE, podWithVolumes, SMALL, STORAGE} from './volume-manifests.js';
 import type {VolumePoint} from './volume-point.js';
@@ -76,6 +78,7 @@ class VolumePlay {
   readonly #backend: VolumeBackend;
   readonly #driver: FaultyDriver;
   readonly #deviceNumber: number;
+  readonly #cgroups: PlayCgroups;
   #fake: FakeRuntime | undefined;
   #kubelet: StepProcess | undefined;
   #child: ChildProcess | undefined;
@@ -93,6 +96,7 @@ class VolumePlay {
     this.#options = options;
     const {disk, point} = options;
     this.#deviceNumber = statSync(disk.device).rdev;
+    this.#cgroups = new PlayCgroups(options.directory);
     this.#backend = new VolumeBackend({
       ...{directory: this.#path('backend'), device: disk.device, shell: this.#shell},
       violations: (text) => {
@@ -137,7 +141,7 @@ class VolumePlay {
       await this.#succession;
       if (!this.#wasKilled) steps = await this.#kubelet?.askSteps();
     } catch (error) {
-      this.#violations.add(error instanceof Error ? error.message : String(error));
+      this.#violations.add(messageOf(error));
     }
     await this.#stop();
     const {methods} = this.#driver;
@@ -151,6 +155,7 @@ class VolumePlay {
     await this.#driver[Symbol.asyncDispose]();
     await this.#fake?.stop();
     await this.#unmountAll();
+    this.#cgroups.remove();
     this.#shell[Symbol.dispose]();
   }
 
@@ -169,10 +174,14 @@ class VolumePlay {
   async #stop(): Promise<void> {
     if (this.#violations.size > 0) return;
     this.#isEnding = true;
-    const left = await this.#kubelet?.stop();
-    if (left === undefined) {
+    const kubelet = this.#kubelet;
+    if (kubelet === undefined) return;
+    let left: readonly string[];
+    try {
+      left = await kubelet.stop();
+    } catch (error) {
       // It may have been killed while it stopped.
-      if (this.#kubelet?.killedBefore === undefined) this.#violations.add('the kubelet did not stop');
+      if (kubelet.killedBefore === undefined) this.#violations.add(messageOf(error));
       return;
     }
     if (this.#child !== undefined) this.#options.processes.give(this.#child);
@@ -272,7 +281,8 @@ class VolumePlay {
       ...listNames(this.#path('root/pods')).map((uid) => `directory of pod ${uid}`),
       ...mountsBelow(this.#options.directory).map((path) => `mount ${path}`),
       ...this.#backend.left,
-      ...this.#stagingFiles().map((path) => `file ${path}`),
+      ...this.#cgroups.ofPods.map((path) => `cgroup ${path}`),
+      ...listStagingFiles(this.#path('root')).map((path) => `file ${path}`),
       ...this.#volumeRecords().map((name) => `record of volume ${name}`),
     ];
   }
@@ -294,14 +304,6 @@ class VolumePlay {
       for (const thing of found) this.#violations.add(`left behind: ${thing}`);
       throw error;
     });
-  }
-
-  /** Returns the paths of what is below the directories of staged volumes, other than these directories. */
-  #stagingFiles(): readonly string[] {
-    const csi = this.#path('root/plugins/kubernetes.io/csi');
-    return listBelow(csi).filter(
-      (path) => !/^(?:disk\.example\.com|volumeDevices(?:\/(?:staging|publish))?)$/.test(path),
-    );
   }
 
   /** Checks that a driver is not told to unmount what a running container has. */
@@ -342,6 +344,7 @@ class VolumePlay {
       podLogsDir: this.#path('logs'),
       manifestsDir: this.#path('manifests'),
       devicePluginsDir: this.#path('devices'),
+      ...this.#cgroups.facts,
       ...{startMs: this.#startMs, step},
     };
     const kubelet = new StepProcess(child, options);
@@ -384,6 +387,7 @@ class VolumePlay {
     this.#driver.restart();
     await this.#unmountAll();
     this.#backend.reboot();
+    this.#cgroups.clear();
   }
 
   async #put(name: string, manifest: string): Promise<void> {

@@ -11,13 +11,18 @@ export const MARK = '.volume';
 
 /** Returns the paths below a directory at which something is mounted, later ones last. */
 export function mountsBelow(directory: string): readonly string[] {
-  return parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'))
-    .map(({path}) => path)
-    .filter((path) => path.startsWith(`${directory}/`));
+  return mountPointsWith(`${directory}/`).filter((path) => path.startsWith(`${directory}/`));
 }
 
 function isMounted(path: string): boolean {
-  return parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8')).some((mount) => mount.path === path);
+  return mountPointsWith(path).includes(path);
+}
+
+/** Returns the mount points in lines with a text; those of other plays need not be parsed. */
+function mountPointsWith(text: string): readonly string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  const found = lines.filter((line) => line.includes(text));
+  return parseMountInfo(found.join('\n')).map(({path}) => path);
 }
 
 /** Options of {@link VolumeBackend}. */

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {podOfCgroup} from '../../../base/host/pod-of-cgroup.js';
 import {isMissing, valueOf, type Fact} from '../fact.js';
 import type {PodCgroup} from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
@@ -45,11 +46,4 @@ async function readDirectory(directory: string, node: FileReader): Promise<Fact<
       })),
     ),
   };
-}
-
-/** Returns the UID of a pod in the name of its cgroup: `podUID`, or `kubepods-burstable-podUID_WITH_UNDERSCORES.slice`. Pure. */
-export function podOfCgroup(name: string): string | undefined {
-  const [, plain] = /^pod([0-9a-zA-Z-]+)$/.exec(name) ?? [];
-  const [, escaped] = /^kubepods(?:-\w+?)?-pod(\w+)\.slice$/.exec(name) ?? [];
-  return plain ?? escaped?.replaceAll('_', '-');
 }

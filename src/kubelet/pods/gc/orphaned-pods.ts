@@ -19,6 +19,8 @@ export interface OrphanedPodsOptions {
   /** Reports whether the pod is in a source. */
   readonly isWanted: (uid: PodUid) => boolean;
   readonly metrics: Pick<KubeletMetrics, 'podRemoved'>;
+  /** Interrupts removals when the kubelet stops: a driver may not answer for minutes. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -61,7 +63,7 @@ export class OrphanedPods {
   }
 
   async #removeStep(record: PodRecord): Promise<boolean> {
-    const {own} = this.#options;
+    const {own, signal} = this.#options;
     const {uid, removedAt} = record;
     try {
       if (removedAt !== undefined) {
@@ -69,6 +71,7 @@ export class OrphanedPods {
       } else if ((await own.claim(record)) !== undefined) await this.#removeFromNode(record);
       return true;
     } catch (error) {
+      if (signal.aborted) return false;
       const fields = {pod: namespacedName(record), podUID: uid};
       this.#logger.error(error, 'Failed to clean up orphaned pod', fields);
       return false;
@@ -83,12 +86,12 @@ export class OrphanedPods {
 
   /** Removes the pod from the node. Reads its runtime status again first, since the last one may be out of date. */
   async #removeFromNode(record: PodRecord): Promise<void> {
-    const {own, local, pleg, metrics} = this.#options;
+    const {own, local, pleg, metrics, signal} = this.#options;
     if (await own.ensureSyncer(record).isLive()) {
       pleg.requestRelist(record.uid);
       return;
     }
-    await local.remover.removeFromNode(record, own.ensureSyncer(record));
+    await local.remover.removeFromNode(record, own.ensureSyncer(record), signal);
     await own.getSyncer(record.uid)?.flush();
     own.markRemoved(await local.remover.markRemoved(record));
     metrics.podRemoved(record);

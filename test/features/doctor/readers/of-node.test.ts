@@ -12,7 +12,8 @@ import {
   readAddresses,
   readInterfaces,
 } from '../../../../src/features/doctor/readers/network.js';
-import {podOfCgroup, readPodCgroups} from '../../../../src/features/doctor/readers/pod-cgroups.js';
+import {podOfCgroup} from '../../../../src/base/host/pod-of-cgroup.js';
+import {readPodCgroups} from '../../../../src/features/doctor/readers/pod-cgroups.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {GOOD_NODE} from '../a-node.js';
 

@@ -132,7 +132,7 @@ function createHandler({
     Omit<ConstructorParameters<typeof OrphanedPods>[0], 'own'> &
     ManagedPodsOptions;
   const own = new ManagedPods(parts);
-  const orphans = new OrphanedPods({...parts, own});
+  const orphans = new OrphanedPods({...parts, own, signal: new AbortController().signal});
   const setStoredRecord = (record: PodRecord | undefined): void => {
     storedRecord = record;
   };
