@@ -8,6 +8,7 @@ import {FakeClock} from '../../../fakes/fake-clock.js';
 test('a removal that waits for a driver ends with the kubelet, without an error', async () => {
   const stop = new AbortController();
   const errors: string[] = [];
+  let isInterrupted = false;
   const record = {uid: podUid('u1'), name: 'web', namespace: 'default'};
   const options = {
     own: {
@@ -17,8 +18,9 @@ test('a removal that waits for a driver ends with the kubelet, without an error'
     },
     local: {
       remover: {
-        removeFromNode: async (_record: unknown, _syncer: unknown, signal: AbortSignal) => {
-          await abortable(new Promise<void>(() => undefined), signal);
+        removeFromNode: async (_record: unknown, _syncer: unknown, signal?: AbortSignal) => {
+          isInterrupted = signal === stop.signal;
+          await abortable(new Promise<void>(() => undefined), stop.signal);
         },
       },
     },
@@ -31,5 +33,6 @@ test('a removal that waits for a driver ends with the kubelet, without an error'
   expect(orphans.isRemoving(record.uid)).toBe(true);
   stop.abort();
   expect(await removal).toBe(false);
+  expect(isInterrupted).toBe(true);
   expect(errors).toEqual([]);
 });
