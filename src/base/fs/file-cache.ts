@@ -12,7 +12,8 @@ export interface ParsedFiles {
   read<T>(path: string, parse: (text: string) => T): Promise<T | undefined>;
   /**
    * Resolves with what `list` resolves with; the same value again while no file of the directory was created, renamed or removed.
-   * A file that `list` reads and that was changed in place, which only people do, is found half a minute later. Rejects with SystemError, and with the error of `list`.
+   * A file that `list` reads and that was changed in place, as by an editor, is found half a minute later. Rejects with SystemError,
+   * and with the error of `list`.
    */
   readDirectory<T>(directory: string, list: () => Promise<T>): Promise<T>;
 }

@@ -39,7 +39,7 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
     await removeAbandonedSocket(listenPath);
     await rm(link, {force: true});
   }
-  // What a second Ctrl-C must not leave, which ends this process while the program goes on.
+  // A second Ctrl-C, which ends this process while the program goes on, must not leave it.
   const temporary = directory === undefined ? [] : [removeAtExit(directory)];
   const installed: Disposable[] = [];
   return {

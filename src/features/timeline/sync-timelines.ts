@@ -67,7 +67,7 @@ export class SyncTimelines {
     );
   }
 
-  /** Reads what the runtime has of the pods: nothing after an interruption, after which their steps tell enough. */
+  /** Reads what the runtime has of the pods: nothing after an interruption, after which their steps are enough. */
   async #readFacts(services: CommandContext): Promise<readonly PodFacts[]> {
     try {
       const reader = new PodReader(services);

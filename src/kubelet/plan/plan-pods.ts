@@ -276,7 +276,7 @@ async function readRuntimeStatus(
   return (await pods.createSyncer(pod, place).observe(signal)).runtime;
 }
 
-/** What a sync of a pod would do. */
+/** Steps that a sync of a pod would take. */
 interface PlannedEffects {
   readonly recorder: CallRecorder;
   /** Files by path; there may be several passes. */
