@@ -1,7 +1,7 @@
 import {SystemError} from '../../../../base/errors.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
-import {findUsedVolumes, isStaged} from './volume-usage.js';
+import {findUsedVolumes, isStaged} from './provisioned-volume-usage.js';
 
 /**
  * Removes the record of a volume that was retained after its claim, by the name of its PersistentVolume, and returns it. Its driver,

@@ -21,7 +21,7 @@ import {
   type ProvisionedVolume,
 } from './provisioned-volume-store.js';
 import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
-import {findUsedVolumes, isStaged} from './volume-usage.js';
+import {findUsedVolumes, isStaged} from './provisioned-volume-usage.js';
 
 /** Options of {@link VolumeProvisioner}. */
 export interface VolumeProvisionerOptions {
