@@ -1,7 +1,7 @@
 import {mkdtemp} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../base/errors.js';
-import {removeAtExit} from '../base/fs/remove-at-exit.js';
+import {removeDirectoryAtExit} from '../base/fs/remove-at-exit.js';
 import {systemErrorMessage} from '../base/system-error-message.js';
 
 /** Characters that neither ssh's forwardings nor its settings interpret. */
@@ -26,7 +26,7 @@ export async function createPrivateDirectory(temporary: string): Promise<Private
       hint: 'set TMPDIR to a directory that you can write to',
     });
   });
-  const removal = removeAtExit(path);
+  const removal = removeDirectoryAtExit(path);
   return {
     path,
     [Symbol.dispose]: () => {

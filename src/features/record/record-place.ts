@@ -4,7 +4,7 @@ import {join, resolve} from 'node:path';
 import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import {withFileErrors} from '../../base/fs/files.js';
-import {removeAtExit} from '../../base/fs/remove-at-exit.js';
+import {removeDirectoryAtExit, removeFileAtExit} from '../../base/fs/remove-at-exit.js';
 import {canonicalEndpoint, recorderLink, recorderTarget, socketPath} from '../../cri/endpoint.js';
 import type {Relay} from '../../recording/tap/relay.js';
 import {checkRuntimeSocket, rejectForeignLink, removeAbandonedSocket} from './listen-path.js';
@@ -40,19 +40,19 @@ export async function ownPlace(runtimePath: string, listen: string | undefined):
     await rm(link, {force: true});
   }
   // A second Ctrl-C, which ends this process while the program goes on, must not leave it.
-  const temporary = directory === undefined ? [] : [removeAtExit(directory)];
+  const temporary = directory === undefined ? [] : [removeDirectoryAtExit(directory)];
   const installed: Disposable[] = [];
   return {
     listenPath,
     targetPath: runtimePath,
     endpoint: `unix://${listenPath}`,
     install: async () => {
-      installed.push(removeAtExit(listenPath));
+      installed.push(removeFileAtExit(listenPath));
       // By this, kcri knows pods that it creates through the recorder as pods of the runtime.
       const runtime = socketPath(await canonicalEndpoint(`unix://${runtimePath}`));
       const target = recorderTarget((await lstat(listenPath)).ino, runtime);
       await withFileErrors('creating', link, () => symlink(target, link));
-      installed.push(removeAtExit(link));
+      installed.push(removeFileAtExit(link));
     },
     watch: async () => undefined,
     uninstall: () => {

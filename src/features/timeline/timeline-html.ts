@@ -9,8 +9,8 @@ const PAGE_STYLE =
   '.e{user-select:none}.h{cursor:grab}.p:hover rect{filter:brightness(1.2)}.p:hover text{font-weight:bold}';
 
 /**
- * Zooms each episode: the wheel around a pointer on its bars (elsewhere, and if all is shown, it scrolls the page), dragging, and the keys + - 0 and the arrows. It only sets attributes of the
- * picture, from the numbers in them.
+ * Zooms each episode: the wheel around a pointer on its bars (elsewhere, and if all is shown, it scrolls the page), dragging, and the
+ * keys + - 0 and the arrows. It only sets attributes of the picture, from the numbers in them.
  */
 const SCRIPT = `'use strict';
 const LEFT = ${TITLE_WIDTH}, WIDTH = ${BARS_WIDTH};

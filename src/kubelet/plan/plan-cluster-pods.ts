@@ -13,14 +13,8 @@ import {findRejectionOfNode} from '../pods/admission/admit-pod.js';
 import {PodRejectedError} from '../pods/pod-errors.js';
 import type {PodRecord} from '../pods/registry/pod-store.js';
 import {startPlannedNodeManagers} from './planned-node-managers.js';
-import {
-  createPlanSnapshot,
-  emptyPlan,
-  planPod,
-  planTermination,
-  type PlanOptions,
-  type PodPlan,
-} from './plan-pods.js';
+import {createPlanSnapshot, emptyPlan, planPod, planTermination, type PodPlan} from './plan-pods.js';
+import type {PlanOptions} from './planned-registry.js';
 
 /** Options of planClusterPods. */
 export interface ClusterPlanOptions extends PlanOptions {

@@ -1,13 +1,8 @@
-import {containersOf, findContainer, isRestartableInitContainer} from '../../api/pod-containers.js';
+import {containersOf} from '../../api/pod-containers.js';
 import {isNativeResource} from '../../api/resource-list.js';
-import {
-  ActuatedResourcesStore,
-  createPlannedActuatedResources,
-} from '../pods/allocation/actuated-resources-store.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {nextIteration} from '../../base/async/next-iteration.js';
-import {findByName} from '../../base/by-name.js';
 import type {PlannedFile} from '../contract/pod-filesystem.js';
 import type {NodeManagers} from '../contract/node-manager.js';
 import {NO_DEVICE_OBJECTS} from '../contract/resources/device-objects.js';
@@ -17,14 +12,9 @@ import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../contract/sync-result.js';
 import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
 import {computeContainersToDelete, DEFAULT_CONTAINER_GC_POLICY} from '../pods/gc/container-gc.js';
-import {PodHistories, NO_HISTORY} from '../pods/history/pod-history.js';
+import {PodHistories} from '../pods/history/pod-history.js';
 import type {PodConflicts} from '../pods/registry/check-pod-conflicts.js';
-import {PodRegistry} from '../pods/registry/pod-registry.js';
-import {
-  SILENT_OBSERVER,
-  type PodRegistryOptions,
-  type PodHistoryStore,
-} from '../pods/registry/pod-registry-options.js';
+import type {PodRegistry} from '../pods/registry/pod-registry.js';
 import {findRejectionOfManagers} from '../pods/admission/admit-pod.js';
 import {createSyncError, PodRejectedError} from '../pods/pod-errors.js';
 import {computeActions} from '../pods/sync/compute-actions.js';
@@ -39,15 +29,15 @@ import {computeManifestChanges} from '../sources/manifest-changes.js';
 import {diffConfigs} from './config-diff.js';
 import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {explainReplacement} from './explain-call.js';
-import {CallRecorder, type PlannedCall} from './planned-call.js';
-import {PlannedFilesystem} from './planned-filesystem.js';
-import {withPlannedClaims, type PlannedResize} from '../managers/volumes/provisioning/planned-claims.js';
-import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
-import {PlannedPullRecords} from './planned-pull-records.js';
+import type {CallRecorder, PlannedCall} from './planned-call.js';
+import {type PlannedResize} from '../managers/volumes/provisioning/planned-claims.js';
 import {startPlannedNodeManagers} from './planned-node-managers.js';
-import {createPlannedServices} from './planned-services.js';
-import type {RunHook} from '../contract/lifecycle-hook.js';
-import {runExecHook, type HookContext} from '../managers/lifecycle/hook-runner.js';
+import {
+  createEffects,
+  createPlannedRegistry,
+  readOnlyHistories,
+  type PlanOptions,
+} from './planned-registry.js';
 
 /** Plan for one pod, with its calls in order. */
 export interface PodPlan {
@@ -72,17 +62,6 @@ export interface PodPlan {
   /** Targets of `changes` that would be created again with the config that they have. */
   readonly equal: readonly string[];
 }
-
-/** Options of planPods. */
-export type PlanOptions = Omit<PodRegistryOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
-  /** True to plan for an empty node, without reading any records. */
-  readonly offline?: boolean;
-  /**
-   * When the pods are taken over from another kubelet, whose back-offs go on, in ms since the epoch; undefined if back-offs do
-   * not matter.
-   */
-  readonly takenOverAt?: number | undefined;
-};
 
 /** Number of passes besides one per init container; a pod that needs more passes never settles. */
 const MAX_PASSES_BEYOND_INIT = 4;
@@ -170,7 +149,7 @@ export async function planPod(
   const {nodeManagers} = options;
   const effects = createEffects(options, pod);
   const {recorder, files, resizes} = effects;
-  const planned = plannedPods(options, pod, effects);
+  const planned = createPlannedRegistry(options, pod, effects);
   const {known, older} = await findConflicts(planned);
   await requireAdmission(pod, known, {nodeManagers, signal});
   const there = known ?? older;
@@ -249,7 +228,7 @@ export async function planTermination(
 ): Promise<PodPlan> {
   const effects = createEffects(options, pod);
   const {recorder} = effects;
-  const planned = plannedPods(options, pod, effects);
+  const planned = createPlannedRegistry(options, pod, effects);
   recorder.addContainers((await readRuntimeStatus(planned, record, signal)).containers);
   recorder.step = {kind: 'termination', text};
   const syncer = planned.createSyncer(pod, record.place);
@@ -274,58 +253,6 @@ async function readRuntimeStatus(
   const {pod, place} = record;
   if (!lacksSpec(record)) await pods.ensureActuatedResources(record);
   return (await pods.createSyncer(pod, place).observe(signal)).runtime;
-}
-
-/** Steps that a sync of a pod would take. */
-interface PlannedEffects {
-  readonly recorder: CallRecorder;
-  /** Files by path; there may be several passes. */
-  readonly files: Map<string, PlannedFile>;
-  /** Sizes by the names of the volumes. */
-  readonly resizes: Map<string, PlannedResize>;
-}
-
-function createEffects({node, objects}: PlanOptions, pod: Pod): PlannedEffects {
-  const recorder = new CallRecorder(pod, {node, objects: redactSecretObjects(objects)});
-  return {recorder, files: new Map(), resizes: new Map()};
-}
-
-/** Creates a PodRegistry that performs every operation without effect. */
-function plannedPods(
-  options: PlanOptions,
-  pod: Pod,
-  {recorder, files, resizes}: PlannedEffects,
-): PodRegistry {
-  const exitsImmediately = (name: string): boolean => {
-    const container = findByName(pod.spec.initContainers ?? [], name);
-    return container !== undefined && !isRestartableInitContainer(container);
-  };
-  const {clock, node, offline = false} = options;
-  const planned = new PodRegistry({
-    ...options,
-    objects: withPlannedClaims(options.objects, {node, clock, offline, resizes}),
-    ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
-    envObjects: redactSecretObjects(options.objects),
-    services: createPlannedServices(options.services, {exitsAtOnce: exitsImmediately}),
-    // A plan does not run credential provider plugins.
-    imageCredentials: options.imageCredentials?.withoutProviders(),
-    pullRecords: new PlannedPullRecords(node.rootDir, offline),
-    actuated: createPlannedActuatedResources(new ActuatedResourcesStore(node.rootDir), offline),
-    hooks: plannedHooks,
-    files: (facts) =>
-      new PlannedFilesystem(facts, {clock, offline, onFile: (file) => void files.set(file.path, file)}),
-    observer: {
-      ...SILENT_OBSERVER,
-      call: (_ref, ...call) => {
-        recorder.onCall(...call);
-      },
-    },
-  });
-  recorder.explain = (name) => {
-    const container = findContainer(pod, name);
-    return container === undefined ? [] : planned.nodeManagers.explain(pod, container);
-  };
-  return planned;
 }
 
 const NO_CONFLICTS: PodConflicts = {known: undefined, older: undefined};
@@ -386,21 +313,4 @@ async function planSync(
       signal,
     });
   return [];
-}
-
-/** Creates hooks that always succeed. A command becomes a call of the plan; other handlers are skipped. */
-function plannedHooks({runtime}: Pick<HookContext, 'runtime'>): RunHook {
-  return async (hook, signal) =>
-    hook.handler.exec === undefined
-      ? undefined
-      : await runExecHook({runtime}, hook, hook.handler.exec, signal);
-}
-
-/** Returns histories that read the last known state of the pods, as a sync does, but record nothing. */
-function readOnlyHistories(histories: PodHistories): PodHistoryStore {
-  return {
-    of: (uid) => ({...NO_HISTORY, lastKnown: async () => await histories.lastKnown(uid)}),
-    lastKnown: async (uid) => await histories.lastKnown(uid),
-    delete: async () => undefined,
-  };
 }

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {CSI_DRIVER, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
 const MIB = 1024 ** 2;
@@ -36,15 +36,13 @@ async function write(
 /** Starts a driver on a node whose pod has a claim for 1Mi; `expands` is the part of it that enlarges volumes. */
 async function synced(expands: 'controller' | 'node' | 'none' = 'controller') {
   const testbed = await createTestbed();
-  const capability = [{rpc: {type: 'EXPAND_VOLUME'}}];
   const driver = await FakeCsiDriver.start({
     path: join(testbed.rootDir, 'plugins/csi.sock'),
     registration: join(testbed.rootDir, 'plugins_registry/csi.sock'),
     capabilities: ['STAGE_UNSTAGE_VOLUME', ...(expands === 'none' ? [] : ['EXPAND_VOLUME'])],
     answers: {
-      CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
-      ControllerGetCapabilities: () => ({capabilities: expands === 'controller' ? capability : []}),
-      ControllerExpandVolume: () => ({capacity_bytes: 2 * MIB, node_expansion_required: true}),
+      ...EXPANDING_ANSWERS,
+      ...(expands !== 'controller' && {ControllerGetCapabilities: () => ({capabilities: []})}),
     },
   });
   expect(await testbed.run(['sync', await write(testbed, '1Mi')])).toMatchObject({exitCode: 0});

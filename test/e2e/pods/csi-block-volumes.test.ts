@@ -3,11 +3,9 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
 import {attachLoopDisk, hasLoopDevices, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
-import {CSI_DRIVER, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
-
-const MIB = 1024 ** 2;
 
 function manifestOf(storage: string, labels: object = {}): string {
   const objects = [
@@ -64,12 +62,7 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
         registration: join(rootDir, 'plugins_registry/csi.sock'),
         device: disk.device,
         capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
-        answers: {
-          CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
-          DeleteVolume: () => ({}),
-          ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}]}),
-          ControllerExpandVolume: () => ({capacity_bytes: 2 * MIB, node_expansion_required: true}),
-        },
+        answers: EXPANDING_ANSWERS,
       });
     const run = async (command: string): Promise<string> => {
       const {containers} = await testbed.pod('raw-user');

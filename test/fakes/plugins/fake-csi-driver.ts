@@ -33,6 +33,16 @@ export interface FakeCsiDriverOptions {
   readonly answers?: Readonly<Record<string, (request: Plain) => object | Promise<object>>>;
 }
 
+const MIB = 1024 ** 2;
+
+/** Answers of a driver that creates volumes of 1 MiB, and enlarges them to 2 MiB together with the node. */
+export const EXPANDING_ANSWERS: NonNullable<FakeCsiDriverOptions['answers']> = {
+  CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
+  DeleteVolume: () => ({}),
+  ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}]}),
+  ControllerExpandVolume: () => ({capacity_bytes: 2 * MIB, node_expansion_required: true}),
+};
+
 /** A CSI driver, whose volumes are directories, on a real gRPC server. */
 export class FakeCsiDriver implements AsyncDisposable {
   readonly calls: PluginCall[] = [];

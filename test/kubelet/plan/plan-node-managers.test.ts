@@ -2,7 +2,8 @@ import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../src/kubelet/contract/api-objects.js';
 import type {NodeManager} from '../../../src/kubelet/contract/node-manager.js';
-import {planPods, type PlanOptions} from '../../../src/kubelet/plan/plan-pods.js';
+import {planPods} from '../../../src/kubelet/plan/plan-pods.js';
+import type {PlanOptions} from '../../../src/kubelet/plan/planned-registry.js';
 import {NodeManagerSet} from '../../../src/kubelet/pods/node-managers/node-manager-set.js';
 import {aLocalPod, startRegistryTestbed} from '../pods/registry-testbed.js';
 

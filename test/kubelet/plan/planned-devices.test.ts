@@ -5,7 +5,8 @@ import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../src/kubelet/contract/api-objects.js';
 import {formatDeviceCheckpoint} from '../../../src/kubelet/managers/devices/core/device-checkpoint.js';
-import {planPods, type PlanOptions} from '../../../src/kubelet/plan/plan-pods.js';
+import {planPods} from '../../../src/kubelet/plan/plan-pods.js';
+import type {PlanOptions} from '../../../src/kubelet/plan/planned-registry.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
 import {startRegistryTestbed} from '../pods/registry-testbed.js';
 

@@ -12,7 +12,8 @@ import {
 } from '../../../src/kubelet/daemon/introspection/node-report.js';
 import {explainCallFields} from '../../../src/kubelet/managers/kuberuntime/provenance/call-rules.js';
 import type {PlannedCall} from '../../../src/kubelet/plan/planned-call.js';
-import {planPods, type PlanOptions} from '../../../src/kubelet/plan/plan-pods.js';
+import {planPods} from '../../../src/kubelet/plan/plan-pods.js';
+import type {PlanOptions} from '../../../src/kubelet/plan/planned-registry.js';
 import {machineOf, ORACLE_MACHINES} from '../resources/machine/machine-oracle.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
 import {startRegistryTestbed} from '../pods/registry-testbed.js';

@@ -15,7 +15,8 @@ import {createForeignError, createOwnedError, isForeign} from '../../pods/regist
 import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
 import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
 import {configSourceOf, isMirrorPod, isStaticPod} from '../../sources/static-pod.js';
-import {planPod, type PlanOptions} from '../plan-pods.js';
+import {planPod} from '../plan-pods.js';
+import type {PlanOptions} from '../planned-registry.js';
 import type {NodeMeasurement} from '../../daemon/create-node-pressure.js';
 import {planEvictions, type PlannedEvictions} from './plan-eviction.js';
 import type {NodePods} from './read-node-pods.js';

@@ -1,10 +1,9 @@
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
-import {CSI_DRIVER, FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
 import {DeviceTestbed} from './device-testbed.js';
 
-const MIB = 1024 ** 2;
 /** Longer than the period in which volumes without a claim are looked for, in ms of the fake clock. */
 const RECLAIM_PERIOD_MS = 20_000;
 const CLASS = JSON.stringify({
@@ -35,12 +34,7 @@ test.runIf(process.getuid?.() === 0)(
       path: join(daemon.rootDir, 'plugins/csi.sock'),
       registration: join(daemon.rootDir, 'plugins_registry/disk.sock'),
       capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
-      answers: {
-        CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
-        DeleteVolume: () => ({}),
-        ControllerGetCapabilities: () => ({capabilities: [{rpc: {type: 'EXPAND_VOLUME'}}]}),
-        ControllerExpandVolume: () => ({capacity_bytes: 2 * MIB, node_expansion_required: true}),
-      },
+      answers: EXPANDING_ANSWERS,
     });
     await daemon.put('class.json', CLASS);
     await daemon.put('claim.json', aClaim('1Mi'));

@@ -275,7 +275,7 @@ async function configureContainer(
   });
 }
 
-/** Warns about devices that the runtime ignores: the container would run without them, and nobody would say why. */
+/** Warns about CDI devices that the runtime ignores: the container starts without them. */
 function warnAboutCdi({node}: SyncContext, {config}: ConfiguredContainer, events: EventRecorder): void {
   const names = (config.CDIDevices ?? []).map(({name = ''}) => name).join(', ');
   const {ignoresCdi} = node.runtime;
