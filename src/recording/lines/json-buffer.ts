@@ -72,11 +72,13 @@ export class JsonBuffer {
     return Buffer.from(this.#bytes.subarray(start, this.#length));
   }
 
-  /** Returns a copy of the text, and begins a new one. */
+  /** Returns the text, which shares no memory with others if it is longer than a few kB, and begins a new one. */
   take(): Buffer {
-    const text = this.from(0);
+    // A long text leaves with its memory: new memory costs as much as a copy into it.
+    const isLong = 2 * this.#length > KEPT_BYTES;
+    const text = isLong ? this.#bytes.subarray(0, this.#length) : this.from(0);
     this.#length = 0;
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(KEPT_BYTES);
+    if (isLong) this.#bytes = Buffer.allocUnsafe(KEPT_BYTES);
     return text;
   }
 }

@@ -59,6 +59,8 @@ export class MessageJson {
   readonly #mask: PartMask;
   readonly #target: JsonBuffer;
   readonly #known: KnownItems;
+  /** Whole messages: an idle runtime answers mostly as before. Apart from the items, which they would push out. */
+  readonly #knownMessages: KnownItems;
   readonly #plans = new Map<MessageSchema, MessagePlan>();
   /** Entries of the map that is being read, sorted by their keys. */
   readonly #entries = new Int32Array(ENTRY * MAX_ENTRIES);
@@ -68,11 +70,12 @@ export class MessageJson {
     this.#mask = mask;
     this.#target = target;
     this.#known = new KnownItems(target);
+    this.#knownMessages = new KnownItems(target);
   }
 
   /** Writes a message. Throws WireError, and has then written a part of it. */
   write(name: MessageName, bytes: Buffer): void {
-    this.#message(CRI_SCHEMAS.message(name), bytes, new WireReader(bytes));
+    this.#repeated(this.#knownMessages, CRI_SCHEMAS.message(name), {bytes, reader: new WireReader(bytes)});
   }
 
   /** Writes the message that `reader` has entered. */
@@ -145,7 +148,7 @@ export class MessageJson {
   #value({type, isList}: FieldPlan, bytes: Buffer, reader: WireReader): boolean {
     if (type.kind === 'message') {
       const outerEnd = reader.enterMessage();
-      if (isList) this.#item(type.schema(), bytes, reader);
+      if (isList) this.#repeated(this.#known, type.schema(), {bytes, reader});
       else this.#message(type.schema(), bytes, reader);
       reader.leaveMessage(outerEnd);
       return true;
@@ -161,17 +164,17 @@ export class MessageJson {
     return text !== '';
   }
 
-  /** Writes the item of a list that `reader` has entered. */
-  #item(schema: MessageSchema, bytes: Buffer, reader: WireReader): void {
+  /** Writes the message that `reader` has entered, as the last time if it is among the known ones. */
+  #repeated(known: KnownItems, schema: MessageSchema, {bytes, reader}: Place): void {
     const start = reader.position;
     const {end} = reader;
-    if (this.#known.write(schema, bytes, [start, end])) {
+    if (known.write(schema, bytes, [start, end])) {
       reader.skipFrom(start, end);
       return;
     }
     const jsonStart = this.#target.length;
     this.#message(schema, bytes, reader);
-    this.#known.keep(schema, bytes, {start, end, jsonStart});
+    known.keep(schema, bytes, {start, end, jsonStart});
   }
 
   #text(

@@ -67,6 +67,16 @@ describe('a list that is written again', () => {
     expect(writer.write(list)).toBe(slowJson(list));
   });
 
+  test('has the same text without its short items being read, if all are as before', () => {
+    const writer = countingWriter();
+    const short = Array.from({length: 20}, (_, number) => ({...aListed(number, 'x'), labels: {}}));
+    const list = listOf(...short);
+    expect(writer.write(list)).toBe(slowJson(list));
+    const before = writer.texts();
+    expect(writer.write(list)).toBe(slowJson(list));
+    expect(writer.texts()).toBe(before);
+  });
+
   test('has the same text when what is remembered exceeds its limit', () => {
     const writer = countingWriter();
     // Two copies of a text of 60 KB each: a hundred items have 12 MB.

@@ -17,6 +17,8 @@ import type {ReaderMessage, ReaderRequest, ReaderThreadData} from './thread-mess
 
 /** Length of joined lines after which they are sent, in bytes. */
 const SENT_BYTES = 256 * 1024;
+/** Length from which a line is sent with its own memory, in bytes. */
+const LONG_BYTES = 64 * 1024;
 /** Bytes that are read before further requests are looked at. */
 const SLICE_BYTES = 4 * 1024 * 1024;
 
@@ -34,6 +36,11 @@ let current: Pick<RingEntry, 'nowMs' | 'sinceMs'> = {nowMs: 0, sinceMs: 0};
 const clock: TapClock = {now: () => current.nowMs, monotonic: () => current.sinceMs};
 const recorder = new CallRecorder({
   write: (line) => {
+    if (line.length > LONG_BYTES) {
+      sendLines();
+      sendBlock(line as Buffer<ArrayBuffer>, [line.length]);
+      return;
+    }
     lines.push(line);
     linesLength += line.length;
     if (linesLength > SENT_BYTES) sendLines();
@@ -54,6 +61,10 @@ function send(message: ReaderMessage, transfer: readonly ArrayBuffer[] = []): vo
   parentPort?.postMessage(message, transfer);
 }
 
+function sendBlock(bytes: Uint8Array<ArrayBuffer>, lengths: readonly number[]): void {
+  send({kind: 'lines', bytes, lengths}, [bytes.buffer]);
+}
+
 function sendLines(): void {
   if (lines.length === 0) return;
   const bytes = new Uint8Array(linesLength);
@@ -62,7 +73,10 @@ function sendLines(): void {
     bytes.set(line, at);
     at += line.length;
   }
-  send({kind: 'lines', bytes, lengths: lines.map(({length}) => length)}, [bytes.buffer]);
+  sendBlock(
+    bytes,
+    lines.map(({length}) => length),
+  );
   lines = [];
   linesLength = 0;
 }

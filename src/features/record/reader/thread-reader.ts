@@ -202,7 +202,8 @@ export class ThreadReader implements CallReader, ReadQueue {
 
   #receive(message: ReaderMessage): void {
     if (message.kind === 'lines') {
-      const bytes = Buffer.from(message.bytes.buffer);
+      const {buffer, byteOffset, byteLength} = message.bytes;
+      const bytes = Buffer.from(buffer, byteOffset, byteLength);
       let at = 0;
       for (const length of message.lengths) this.#options.write(bytes.subarray(at, (at += length)));
     } else if (message.kind === 'unreadable') {
