@@ -70,7 +70,7 @@ describe('a reader in a thread', () => {
       const {runtime: calls, images} = await connectThrough(each, runtime);
       await calls.version();
       // The second answers are the same, and long enough for memory of their own.
-      for (const _ of [1, 2])
+      for (let round = 1; round <= 2; round += 1)
         await Promise.all([calls.listContainers(), calls.listPodSandbox(), images.listImages()]);
       await calls.version();
       await expect(images.pullImage({image: {image: ''}})).rejects.toThrow();
