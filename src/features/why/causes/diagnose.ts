@@ -28,6 +28,7 @@ import {
 } from './subject.js';
 import {explainTermination} from './termination.js';
 import {noticeMemory, noticeThrottling} from './usage.js';
+import {noticeVolumes} from './volumes.js';
 
 /** Rules about whole pods, in the order of their priority: the first that applies explains all containers. */
 const POD_RULES: readonly PodRule[] = [
@@ -85,7 +86,8 @@ function diagnoseState(snapshot: PodSnapshot, container: string | undefined): re
   const wrong = subjects.filter(isUnwell).flatMap((subject) => firstOf(CONTAINER_RULES, subject) ?? []);
   const gates = wrong.length === 0 && container === undefined ? explainReadinessGates(snapshot) : undefined;
   const notices = subjects.flatMap((subject) => [...explainRestart(subject), ...allOf(NOTICES, subject)]);
-  const found = [...wrong, ...(gates === undefined ? [] : [gates]), ...notices];
+  const volumes = container === undefined ? noticeVolumes(snapshot) : undefined;
+  const found = [...wrong, ...[gates, volumes].filter((finding) => finding !== undefined), ...notices];
   if (found.length > 0 || isWell(snapshot.pod, subjects)) return found;
   return [unknown(snapshot)];
 }

@@ -24,6 +24,16 @@ const REASONS = [
 const START_DRIVER =
   'start the driver on this node, or check its pod; its registration socket must be in the directory plugins_registry of the kubelet';
 
+/** Cause of a volume that the node cannot enlarge. */
+export const NOT_EXPANDED: MessagePattern<PodSnapshot> = {
+  rule: 'volume-not-expanded',
+  pattern: /failed while expanding volume for volume "([^"]+)" ?: (.*)/s,
+  cause: ([, volume = '', why = '']) => `volume ${volume} cannot be enlarged on this node: ${why.trim()}`,
+  tries: () => [
+    'check the log of the CSI driver on this node, and the conditions of the PersistentVolumeClaim',
+  ],
+};
+
 /** Causes of volumes and sandboxes that cannot be prepared. */
 const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   {
@@ -189,14 +199,7 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
       `volume ${volume === '' ? other : volume} cannot be given to a container as a device: ${why === '' ? 'it has no PersistentVolume with a device' : why}`,
     tries: () => ['check the device of the PersistentVolume, and its volumeMode'],
   },
-  {
-    rule: 'volume-not-expanded',
-    pattern: /failed while expanding volume for volume "([^"]+)" ?: (.*)/s,
-    cause: ([, volume = '', why = '']) => `volume ${volume} cannot be enlarged on this node: ${why.trim()}`,
-    tries: () => [
-      'check the log of the CSI driver on this node, and the conditions of the PersistentVolumeClaim',
-    ],
-  },
+  NOT_EXPANDED,
   {
     rule: 'volume',
     pattern: /(?:Mount|Map)(?:Volume|Device)\.\S+ failed for volume "([^"]+)" ?: (.*)/s,
