@@ -83,11 +83,12 @@ async function planResize(
 ): Promise<PlannedResize | undefined> {
   const resize = {claim: record.claim, volume: record.name, size: claimSizeOf(record) ?? '0'};
   const check = checkClaim(record, claim);
-  if (check.kind === 'refused') {
-    const requested =
-      check.reason === 'VolumeResizeFailed' ? claim.spec.resources?.requests?.['storage'] : undefined;
-    return {...resize, ...(requested !== undefined && {requested}), refusal: check.message};
-  }
+  if (check.kind === 'refused')
+    return {
+      ...resize,
+      ...(check.reason === 'VolumeResizeFailed' && refusedSize(claim)),
+      refusal: check.message,
+    };
   if (check.kind === 'grows') {
     const {requested} = check.growth;
     return {...resize, requested, refusal: await findRefusal(record, options)};
@@ -96,6 +97,10 @@ async function planResize(
   const requested = record.volume?.spec.capacity?.['storage'] ?? '0';
   const isPending = isNodeResizePending(record.claimStatus) && compareQuantities(resize.size, requested) < 0;
   return isPending ? {...resize, requested} : undefined;
+}
+
+function refusedSize({spec}: ClaimToProvision): Pick<PlannedResize, 'requested'> {
+  return {requested: spec.resources?.requests?.['storage']};
 }
 
 /** Returns why the driver of a volume would not enlarge it now; undefined if nothing is known against it. */
