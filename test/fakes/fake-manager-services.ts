@@ -9,6 +9,7 @@ export function fakeManagerServices(
   return {
     logger: SILENT_LOGGER,
     metrics: NO_METRICS,
+    ended: new AbortController().signal,
     knownPods: () => [],
     activePods: () => [],
     allSourcesReady: () => true,

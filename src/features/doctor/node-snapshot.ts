@@ -307,6 +307,19 @@ export interface PodDirs {
   readonly records: Fact<readonly string[]>;
   /** Claims of commands that no pod uses; undefined in nodes that older versions saved. */
   readonly unusedClaims?: Fact<readonly UnusedClaim[]>;
+  /** Volumes that were retained after their claims; undefined in nodes that older versions saved. */
+  readonly releasedVolumes?: Fact<readonly ReleasedVolume[]>;
+}
+
+/** A volume whose claim is gone, and whose data its CSI driver keeps, as its StorageClass says (Retain). */
+export interface ReleasedVolume {
+  /** Name of the PersistentVolume. */
+  readonly name: string;
+  /** Claim that it had, as `namespace/name`. */
+  readonly claim: string;
+  readonly driver: string;
+  /** Handle of the driver. */
+  readonly handle: string;
 }
 
 /** A PersistentVolumeClaim that no pod of kcri uses, but that has data. */

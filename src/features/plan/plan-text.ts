@@ -150,9 +150,10 @@ function podText(plan: PodPlan, options: PlanTextOptions): string {
 }
 
 function resizeText({claim, volume, size, requested, refusal}: PodPlan['resizes'][number]): string {
-  const [from, to] = [size, requested].map(toBinaryQuantity);
+  const from = toBinaryQuantity(size);
+  if (requested === undefined) return `the claim ${claim} of the volume ${volume} stays as it is: ${refusal}`;
   return refusal === undefined
-    ? `enlarges the volume ${volume} of the claim ${claim} from ${from} to ${to}`
+    ? `enlarges the volume ${volume} of the claim ${claim} from ${from} to ${toBinaryQuantity(requested)}`
     : `the volume ${volume} of the claim ${claim} keeps its ${from}: ${refusal}`;
 }
 

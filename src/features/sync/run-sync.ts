@@ -299,7 +299,7 @@ async function reclaim(
   const {reclaimVolumes} = await import('./reclaim-volumes.js');
   const isUnwanted = (claim: string): boolean => {
     const [namespace = '', name = ''] = claim.split('/');
-    return objects.hasClaim?.(namespace, name) === true;
+    return objects.claimSpec?.(namespace, name) !== undefined;
   };
   const {errors} = await reclaimVolumes(local, isUnwanted, context.signal);
   return errors;

@@ -12,6 +12,7 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
   ['FailedScheduling', 'the pod waits for its devices'],
   ['FailedPrepareDynamicResources', 'the preparation of its devices is repeated until it succeeds'],
   ['VolumeResizeFailed', undefined],
+  ['ClaimChangeRefused', undefined],
   ['CDIDevicesIgnored', undefined],
 ]);
 

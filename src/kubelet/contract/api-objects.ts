@@ -1,5 +1,6 @@
 import {bindClaims, withDefaultClass, type BoundClaims} from '../../api/claims/bind-claims.js';
 import {translatePersistentVolume} from '../../api/csi-migration/migrated-volume.js';
+import type {PersistentVolumeClaimSpec} from '../../api/types/v1-attached-volumes.js';
 import {
   isClusterScoped,
   type ApiObject,
@@ -58,8 +59,8 @@ export interface ApiObjects {
   claimedVolume?(pod: Pod, volume: Volume): ClaimedVolume | undefined;
   /** Returns the claim of a volume for which a CSI driver of this node has to create a volume; undefined for others. */
   claimToProvision?(pod: Pod, volume: Volume): ClaimToProvision | undefined;
-  /** Reports whether the manifests have a claim. */
-  hasClaim?(namespace: string, name: string): boolean;
+  /** Returns the spec of a claim in the manifests. */
+  claimSpec?(namespace: string, name: string): PersistentVolumeClaimSpec | undefined;
   /** Returns the CSIDriver object of a driver in the manifests. */
   csiDriver?(name: string): CSIDriver | undefined;
   /** Returns the objects of resource.k8s.io in the manifests. */
@@ -94,7 +95,7 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
     sources,
     claimedVolume: (pod, volume) => findClaimedVolume(claims, pod, volume),
     claimToProvision: toProvision,
-    hasClaim: (namespace, name) => find('PersistentVolumeClaim', namespace, name) !== undefined,
+    claimSpec: (namespace, name) => find('PersistentVolumeClaim', namespace, name)?.spec,
     csiDriver: (name) => find('CSIDriver', '', name),
     deviceObjects: () => deviceObjects,
     configMap: (namespace, name) => find('ConfigMap', namespace, name),
@@ -113,7 +114,7 @@ export function currentObjects(current: () => ApiObjects): Omit<ApiObjects, 'sou
     runtimeClass: (name) => current().runtimeClass(name),
     claimedVolume: (pod, volume) => current().claimedVolume?.(pod, volume),
     claimToProvision: (pod, volume) => current().claimToProvision?.(pod, volume),
-    hasClaim: (namespace, name) => current().hasClaim?.(namespace, name) === true,
+    claimSpec: (namespace, name) => current().claimSpec?.(namespace, name),
     csiDriver: (name) => current().csiDriver?.(name),
     deviceObjects: () => current().deviceObjects?.() ?? NO_DEVICE_OBJECTS,
   };

@@ -133,6 +133,11 @@ export interface NodeManagerServices {
   /** What CSI drivers need of the cluster; undefined without one. */
   readonly csiCluster?: CsiCluster | undefined;
   readonly metrics: KubeletMetrics;
+  /**
+   * Aborts after the signal of the start, when the pods that are to stop with the daemon have stopped, and their resources were
+   * released: no call of a driver or plugin may go on after it, since that would keep the process from exiting.
+   */
+  readonly ended: AbortSignal;
   /** Objects of resource.k8s.io; undefined without an API server. */
   readonly resourceApi?: ResourceApi | undefined;
   /** Returns the objects of resource.k8s.io in the manifests; undefined with an API server. */

@@ -99,7 +99,10 @@ export class Kubelet {
     await this.#makeDirectories();
     await this.#parts.nodeManagers.start(
       createNodeManagerServices(
-        {...this.#options, events: this.#parts.events, objects: this.#parts.sources.objects, record},
+        {
+          ...{...this.#options, events: this.#parts.events, objects: this.#parts.sources.objects, record},
+          ended: this.#end.signal,
+        },
         this.#core,
       ),
       signal,

@@ -33,6 +33,8 @@ interface NodeManagerServicesOptions extends Pick<NodeManagerServices, 'clock' |
   readonly events: EventSink;
   /** Records an event about the node. */
   readonly record: (event: NodeEvent) => void;
+  /** Aborts when the kubelet ends. */
+  readonly ended: AbortSignal;
 }
 
 /** Returns what the managers of the node work with. */
@@ -47,11 +49,12 @@ export function createNodeManagerServices(
     objects,
     events,
     record,
+    ended,
   }: NodeManagerServicesOptions,
   {handler, pods, workers}: Pick<KubeletCore, 'handler' | 'pods' | 'workers'>,
 ): OwnNodeManagerServices {
   return {
-    ...{node, clock, logger, metrics, resourceApi: cluster?.resourceApi},
+    ...{node, clock, logger, metrics, ended, resourceApi: cluster?.resourceApi},
     ...(cluster === undefined && {deviceObjects: () => objects.deviceObjects?.() ?? NO_DEVICE_OBJECTS}),
     knownPods: () => handler.knownPods(),
     activePods: () => handler.activePods(),

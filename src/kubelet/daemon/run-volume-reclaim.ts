@@ -39,7 +39,7 @@ export async function runVolumeReclaim(
     const isWanted = ({claim, manager, ownerUid}: ProvisionedVolume): boolean => {
       if (ownerUid !== undefined) return false;
       const [namespace = '', name = ''] = claim.split('/');
-      const isPresent = objects.hasClaim?.(namespace, name) === true;
+      const isPresent = objects.claimSpec?.(namespace, name) !== undefined;
       if (isPresent) seen.add(claim);
       if (manager !== 'kubelet' || isPresent || !seen.has(claim)) return true;
       now.add(claim);

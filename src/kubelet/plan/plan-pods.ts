@@ -51,7 +51,7 @@ export interface PodPlan {
   readonly calls: readonly PlannedCall[];
   /** New or changed volume files, without their content. */
   readonly files: readonly PlannedFile[];
-  /** Claims of the pod that ask for another size than their volumes have. */
+  /** Claims of the pod that ask for another size than their volumes have, each at the first of the pods that share it. */
   readonly resizes: readonly PlannedResize[];
   /** Changed fields of the manifest. Like the next two fields, empty for a new pod. */
   readonly fields: readonly FieldChange[];
@@ -79,13 +79,17 @@ export async function planPods(
   const plans: PodPlan[] = [];
   const snapshot = createSnapshot(options);
   const nodeManagers = options.nodeManagers ?? (await startManagers(options, signal));
+  /** Volumes whose size is in the plan of an earlier pod that shares the claim. */
+  const resized = new Set<string>();
   for (const pod of pods) {
     const findConflicts = async (planned: PodRegistry): Promise<PodConflicts> =>
       snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
     const plan = await planPod({...options, nodeManagers}, {pod, findConflicts}, signal);
     const note = noteOf(pod, options, nodeManagers);
     const waits = nodeManagers.podStatus(pod)?.unschedulable !== undefined;
-    plans.push({...plan, ...(note !== undefined && {note}), ...(waits && {waits})});
+    const resizes = plan.resizes.filter(({volume}) => !resized.has(volume));
+    for (const {volume} of resizes) resized.add(volume);
+    plans.push({...plan, resizes, ...(note !== undefined && {note}), ...(waits && {waits})});
   }
   return plans;
 }

@@ -20,13 +20,14 @@ export async function startPlannedNodeManagers(
   signal: AbortSignal,
 ): Promise<NodeManagers> {
   const managers = new NodeManagerSet(createNodeManagers(node));
-  await managers.start({...plannedServices(node, clock), deviceObjects, isTakeover}, signal);
+  await managers.start({...plannedServices(node, clock, signal), deviceObjects, isTakeover}, signal);
   return managers;
 }
 
 /** Returns services that change nothing. Not all pods are known, so that no assignment counts as stale. */
-function plannedServices(node: NodeFacts, clock: Clock): OwnNodeManagerServices {
+function plannedServices(node: NodeFacts, clock: Clock, ended: AbortSignal): OwnNodeManagerServices {
   return {
+    ended,
     node,
     clock,
     isPlan: true,

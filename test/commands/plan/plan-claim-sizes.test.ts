@@ -11,11 +11,22 @@ const POD = aManifest({
 const PLANNED =
   /^1 pod: 1 to change; 0 CRI calls\n\npod default\/web \(uid \S+\): change\n {2}enlarges the volume pvc-\S+ of the claim default\/data from 1Mi to 2Mi\n$/;
 
+/** What differs in the manifests. */
+interface Changes {
+  readonly allowVolumeExpansion?: boolean;
+  /** Changed fields of the claim. */
+  readonly claim?: object;
+  /** More documents. */
+  readonly others?: readonly string[];
+  /** True to leave the StorageClass out. */
+  readonly isWithoutClass?: boolean;
+}
+
 /** Writes the manifests of a pod with a claim of this size. */
 async function write(
   testbed: CommandTestbed,
   storage: string,
-  {allowVolumeExpansion = true}: {readonly allowVolumeExpansion?: boolean} = {},
+  {allowVolumeExpansion = true, claim = {}, others = [], isWithoutClass = false}: Changes = {},
 ): Promise<string> {
   const documents = [
     {
@@ -24,12 +35,16 @@ async function write(
     },
     {
       ...{apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: 'data'}},
-      spec: {accessModes: ['ReadWriteOnce'], storageClassName: 'disks', resources: {requests: {storage}}},
+      spec: {
+        ...{accessModes: ['ReadWriteOnce'], storageClassName: 'disks', resources: {requests: {storage}}},
+        ...claim,
+      },
     },
   ];
+  const shown = documents.slice(isWithoutClass ? 1 : 0);
   return await testbed.write(
     'pod.yaml',
-    [...documents.map((one) => JSON.stringify(one)), POD].join('\n---\n'),
+    [...shown.map((one) => JSON.stringify(one)), POD, ...others].join('\n---\n'),
   );
 }
 
@@ -140,4 +155,53 @@ test('a claim that asks for less than before keeps its volume, which plan and sy
   expect(stderr).toBe(`default/web: VolumeResizeFailed: ${refused}\n`);
   expect(exitCode).toBe(0);
   expect(expansions()).toHaveLength(2);
+});
+
+test('a claim that several pods share is enlarged once in a plan', async () => {
+  const {testbed, driver} = await synced();
+  await using _driver = driver;
+  const other = aManifest({
+    name: 'other',
+    containers: [aContainerSpec('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
+    volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'data'}}],
+  });
+  const file = await write(testbed, '2Mi', {others: [other]});
+  const {stdout} = await testbed.run(['plan', file]);
+  expect(stdout.match(/enlarges the volume/g)).toHaveLength(1);
+  const {stdout: json} = await testbed.run(['plan', '-o', 'json', file]);
+  const plans = JSON.parse(json) as readonly {readonly pod: string; readonly resizes?: readonly object[]}[];
+  expect(plans.map(({pod, resizes = []}) => `${pod} ${resizes.length}`)).toEqual(['web 1', 'other 0']);
+});
+
+test('a claim whose fields have changed keeps its volume, which plan and sync say', async () => {
+  const {testbed, driver, expansions} = await synced();
+  await using _driver = driver;
+  const refused =
+    'PersistentVolumeClaim "default/data" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims (changed: accessModes)';
+  const file = await write(testbed, '2Mi', {claim: {accessModes: ['ReadWriteMany']}});
+  const {stdout} = await testbed.run(['plan', file]);
+  expect(stdout).toContain(`: nothing to do\n  the claim default/data of the volume pvc-`);
+  expect(stdout).toContain(` stays as it is: ${refused}\n`);
+  expect(await testbed.run(['sync', file])).toMatchObject({
+    ...{stderr: `default/web: ClaimChangeRefused: ${refused}\n`, exitCode: 0},
+  });
+  expect(expansions()).toEqual([]);
+});
+
+test.each([
+  [
+    'another class, which would make it a directory',
+    {claim: {storageClassName: 'other'}},
+    /ClaimChangeRefused.*\(changed: storageClassName\)/,
+  ],
+  ['no class any more', {isWithoutClass: true}, /^$/],
+] as const)('a claim with %s keeps its volume', async (_what, changes, warning) => {
+  const {testbed, driver} = await synced();
+  await using _driver = driver;
+  const file = await write(testbed, '1Mi', changes);
+  const {stderr, exitCode} = await testbed.run(['sync', '--replace', file]);
+  expect({stderr, exitCode}).toEqual({stderr: expect.stringMatching(warning) as string, exitCode: 0});
+  const [, last] = driver.callsTo('NodePublishVolume');
+  expect(last).toMatchObject({volume_id: 'h'});
+  expect(driver.callsTo('CreateVolume')).toHaveLength(1);
 });

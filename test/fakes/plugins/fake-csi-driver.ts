@@ -102,6 +102,11 @@ export class FakeCsiDriver implements AsyncDisposable {
     return this.calls.map(({method}) => method).filter((method) => !method.startsWith('NodeGet'));
   }
 
+  /** Number of connections of calls in progress. */
+  get openConnections(): number {
+    return this.#server.openConnections;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.unregister();
     await this.#server.dropConnections();

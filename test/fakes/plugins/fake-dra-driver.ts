@@ -84,6 +84,11 @@ export class FakeDraDriver implements AsyncDisposable {
     return this.#streams.size;
   }
 
+  /** Number of connections of calls in progress. */
+  get openConnections(): number {
+    return this.#server.openConnections;
+  }
+
   /** Reports another health. */
   report(health: readonly FakeDeviceHealth[]): void {
     this.#health = health;

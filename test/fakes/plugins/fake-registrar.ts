@@ -10,6 +10,8 @@ type Callback = (error: object | null, response: object) => void;
 /** A plugin's registration socket, which records what the kubelet tells it. */
 export class FakeRegistrar implements AsyncDisposable {
   readonly statuses: Plain[] = [];
+  /** True to answer no call of the kubelet from now on. */
+  hangs = false;
   readonly #server: SocketServer;
 
   private constructor(path: string, info: object, onCall: (call: PluginCall) => void) {
@@ -17,7 +19,8 @@ export class FakeRegistrar implements AsyncDisposable {
       (method: string, answer: (request: Plain) => object) =>
       ({request}: {readonly request: Plain}, callback: Callback) => {
         onCall({method, request});
-        callback(null, answer(request));
+        const response = answer(request);
+        if (!this.hangs) callback(null, response);
       };
     // The plugin watcher ignores hidden sockets.
     const bound = join(dirname(path), `.${basename(path)}`);
@@ -49,6 +52,11 @@ export class FakeRegistrar implements AsyncDisposable {
     const registrar = new FakeRegistrar(path, info, onCall);
     await registrar.#server.listen();
     return registrar;
+  }
+
+  /** Number of open connections. */
+  get openConnections(): number {
+    return this.#server.openConnections;
   }
 
   /** Ends the plugin and removes its socket. */

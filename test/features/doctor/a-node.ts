@@ -170,6 +170,7 @@ export const GOOD_NODE: NodeSnapshot = {
       pods: known([{uid: 'uid-1', modifiedAt: '2026-11-27T10:00:00.000Z'}]),
       records: known([]),
       unusedClaims: known([]),
+      releasedVolumes: known([]),
     },
   ],
   podLogs: known({

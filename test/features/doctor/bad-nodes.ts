@@ -181,6 +181,21 @@ export const BAD_NODES: readonly BadNode[] = [
     /2 claims with data .*default\/data: \/r\/claims\/default\/data.*test\/db: volume of the CSI driver disk/,
   ],
   [
+    'leftovers/volumes',
+    {
+      podDirs: [
+        {
+          ...{rootDir: '/r', pods: {value: []}, records: {value: []}},
+          releasedVolumes: {
+            value: [{name: 'pvc-1', claim: 'default/data', driver: 'disk.example.com', handle: 'vol-7'}],
+          },
+        },
+      ],
+    },
+    'warning',
+    /1 volume whose claim is gone, .*pvc-1 of the claim default\/data: volume vol-7 of the CSI driver disk/,
+  ],
+  [
     'leftovers/sandboxes',
     withRuntime({sandboxes: {value: []}}),
     'warning',

@@ -22,7 +22,7 @@ async function deletedIn(
   let round = 0;
   const running = runVolumeReclaim(
     {
-      objects: {hasClaim: () => rounds[round]![0]} as unknown as ApiObjects,
+      objects: {claimSpec: () => (rounds[round]![0] ? {} : undefined)} as unknown as ApiObjects,
       allSourcesReady: () => rounds[round]![1] ?? true,
       clock,
       logger: SILENT_LOGGER,

@@ -137,6 +137,38 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'leftovers/volumes',
+    title: 'volumes that were retained after their claims',
+    examine: ({podDirs}) => {
+      const facts = podDirs.flatMap(({rootDir, releasedVolumes}) =>
+        releasedVolumes === undefined ? [] : [{rootDir, releasedVolumes}],
+      );
+      for (const {releasedVolumes} of facts)
+        if ('error' in releasedVolumes) return skipped(releasedVolumes.error);
+      const released = facts.flatMap(({rootDir, releasedVolumes}) =>
+        (valueOf(releasedVolumes) ?? []).map((one) => ({rootDir, ...one})),
+      );
+      if (released.length === 0) return ok('none');
+      return warning(`${counted(released.length, 'volume')} whose claim is gone, with data that is kept`, {
+        details: shownFirst(
+          released.map(
+            ({name, claim, driver, handle}) =>
+              `${name} of the claim ${claim}: volume ${handle} of the CSI driver ${driver}`,
+          ),
+        ),
+        remedy: [
+          'keep them, if their data is still needed; otherwise delete it with the tools of the driver, and forget the volumes:',
+          ...[...new Set(released.map(({rootDir}) => rootDir))].map((rootDir) => ({
+            kcri: ['get', 'volumes', '-o', 'wide', '--root-dir', rootDir],
+          })),
+          ...released.slice(0, SHOWN).map(({rootDir, name}) => ({
+            kcri: ['delete', `pv/${name}`, '--root-dir', rootDir],
+          })),
+        ],
+      });
+    },
+  },
+  {
     id: 'leftovers/images',
     title: 'images that nothing uses',
     examine: ({runtime: {images, containers, config}}) =>

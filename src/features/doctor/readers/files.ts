@@ -12,7 +12,7 @@ import type {
   RuntimeConfigFacts,
 } from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
-import {readUnusedClaims} from './unused-claims.js';
+import {readReleasedVolumes, readUnusedClaims} from './unused-claims.js';
 
 const PROC = '/proc/sys';
 
@@ -162,10 +162,11 @@ export function kernelProblems(
 /** Reads the directories of pods below a root directory. */
 export async function readPodDirs(rootDir: string, node: FileReader): Promise<PodDirs> {
   const directory = join(rootDir, 'pods');
-  const [names, records, unusedClaims] = await Promise.all([
+  const [names, records, unusedClaims, releasedVolumes] = await Promise.all([
     node.names(directory),
     node.names(join(stateDirectory(rootDir), 'records')),
     readUnusedClaims(rootDir, node),
+    readReleasedVolumes(rootDir, node),
   ]);
   const pods =
     'error' in names
@@ -179,7 +180,7 @@ export async function readPodDirs(rootDir: string, node: FileReader): Promise<Po
           ),
         };
   const uids = mapFact(records, (all) => all.map((name) => name.replace(/\.json$/, '')));
-  return {rootDir, pods, records: uids, unusedClaims};
+  return {rootDir, pods, records: uids, unusedClaims, releasedVolumes};
 }
 
 /** Number of log files that are looked at, and of those that are kept. */

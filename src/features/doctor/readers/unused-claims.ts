@@ -2,8 +2,8 @@ import {join} from 'node:path';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {isObject} from '../../../base/is-object.js';
 import {stringAt, valueAt} from '../../../base/string-at.js';
-import {isMissing, valueOf, type Fact} from '../fact.js';
-import type {UnusedClaim} from '../node-snapshot.js';
+import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
+import type {ReleasedVolume, UnusedClaim} from '../node-snapshot.js';
 import type {FileReader} from './file-reader.js';
 
 /** Size of the largest record or volume that is read. */
@@ -28,6 +28,22 @@ export async function readUnusedClaims(
     ...volumes.value.flatMap(claimOf),
   ];
   return {value: found.filter(({claim}) => !used.has(claim))};
+}
+
+/** Reads the volumes that were retained after their claims, also those of a kubelet. Unknown if one cannot be read. */
+export async function readReleasedVolumes(
+  rootDir: string,
+  node: FileReader,
+): Promise<Fact<readonly ReleasedVolume[]>> {
+  const volumes = await readObjects(join(stateDirectory(rootDir), 'volumes'), node);
+  return mapFact(volumes, (all) => all.flatMap(releasedVolumeOf));
+}
+
+function releasedVolumeOf(volume: unknown): readonly ReleasedVolume[] {
+  const [name, claim] = [stringAt(volume, 'name'), stringAt(volume, 'claim')];
+  if (name === undefined || claim === undefined || stringAt(volume, 'state') !== 'Released') return [];
+  const driver = stringAt(volume, 'request', 'driver') ?? '';
+  return [{name, claim, driver, handle: stringAt(volume, 'volume', 'spec', 'csi', 'volumeHandle') ?? ''}];
 }
 
 /** Reads the JSON files of a directory; none if it does not exist. */

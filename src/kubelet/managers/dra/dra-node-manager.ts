@@ -166,7 +166,7 @@ async function release({manager, local, services}: Running, podUid: string): Pro
   }
   if (claims.some((claim) => claim.manager === 'sync')) {
     const {OnDemandDra: Dra} = await import('./local/on-demand-dra.js');
-    await new Dra({...services, objects: () => NO_DEVICE_OBJECTS}).release(podUid);
+    await new Dra({...services, objects: () => NO_DEVICE_OBJECTS}).release(podUid, services.ended);
   }
   const waiting = await local.release(podUid);
   if (waiting.length > 0) services.syncPods(waiting);

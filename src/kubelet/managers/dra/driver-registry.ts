@@ -42,6 +42,7 @@ export class DriverRegistry {
   /** Pending deletions of ResourceSlices by driver. */
   readonly #wipes = new Map<string, AbortController>();
   #isStopped = false;
+  #isClosed = false;
 
   constructor(options: DriverRegistryOptions) {
     this.#options = options;
@@ -91,6 +92,7 @@ export class DriverRegistry {
   /** Returns the calls of a driver: of its last socket that is connected. Throws SystemError if it is not registered. */
   get(driver: string): DriverCalls {
     if (driver === '') throw new SystemError('DRA driver name is empty');
+    if (this.#isClosed) throw new SystemError('the kubelet is stopping');
     const known = this.#drivers.get(driver) ?? [];
     const chosen = known.findLast(({isConnected}) => isConnected) ?? known.at(-1);
     if (chosen === undefined) throw new SystemError(`DRA driver ${driver} is not registered`);
@@ -102,6 +104,13 @@ export class DriverRegistry {
     this.#isStopped = true;
     for (const registrations of this.#drivers.values()) for (const {ended} of registrations) ended.abort();
     for (const wipe of this.#wipes.values()) wipe.abort();
+  }
+
+  /** Ends the calls in progress, and refuses others. */
+  close(): void {
+    this.#isClosed = true;
+    for (const registrations of this.#drivers.values())
+      for (const {connection} of registrations) connection.close();
   }
 
   /** Follows whether the driver listens, and the health of its devices. Never rejects with expected errors. */

@@ -60,6 +60,9 @@ export async function startDraManager(
   signal.addEventListener('abort', () => {
     drivers.stopFollowing();
   });
+  services.ended.addEventListener('abort', () => {
+    drivers.close();
+  });
   const problem = await local?.load();
   if (problem !== undefined) logger.error(problem, 'Failed to read a resource claim: pods with claims wait');
   return {

@@ -44,19 +44,20 @@ async function register(
 ): Promise<HandledPlugin> {
   const handler = handlers.find((each) => each.type === type);
   if (handler === undefined)
-    return await refuse(client, `no handler registered for plugin type: ${type} at socket ${path}`);
+    return await refuse(client, `no handler registered for plugin type: ${type} at socket ${path}`, signal);
   const plugin = {name, endpoint: endpoint === '' ? path : endpoint, versions};
   const problem = handler.validate(plugin);
-  if (problem !== undefined) return await refuse(client, `plugin validation failed with err: ${problem}`);
+  if (problem !== undefined)
+    return await refuse(client, `plugin validation failed with err: ${problem}`, signal);
   try {
     await handler.register(plugin, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isExpectedError(error)) throw error;
-    return await refuse(client, `plugin registration failed with err: ${messageOf(error)}`);
+    return await refuse(client, `plugin registration failed with err: ${messageOf(error)}`, signal);
   }
   try {
-    await notify(client, '');
+    await notify(client, '', signal);
   } catch (error) {
     handler.deregister(plugin);
     throw new SystemError(
@@ -90,13 +91,17 @@ async function readInfo(
 }
 
 /** Tells the plugin why it was not registered, and rejects with that. */
-async function refuse(client: PluginClient<Registration>, problem: string): Promise<never> {
+async function refuse(
+  client: PluginClient<Registration>,
+  problem: string,
+  signal: AbortSignal,
+): Promise<never> {
   const error = `${PREFIX} ${problem}`;
-  await notify(client, error);
+  await notify(client, error, signal);
   throw new SystemError(error);
 }
 
-async function notify(client: PluginClient<Registration>, error: string): Promise<void> {
+async function notify(client: PluginClient<Registration>, error: string, signal: AbortSignal): Promise<void> {
   const status = {pluginRegistered: error === '', error};
-  await client.notifyRegistrationStatus(status, {timeoutMs: NOTIFY_TIMEOUT_MS});
+  await client.notifyRegistrationStatus(status, {signal, timeoutMs: NOTIFY_TIMEOUT_MS});
 }

@@ -2,7 +2,10 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {expect, test} from 'vitest';
 import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
-import {readUnusedClaims} from '../../../../src/features/doctor/readers/unused-claims.js';
+import {
+  readReleasedVolumes,
+  readUnusedClaims,
+} from '../../../../src/features/doctor/readers/unused-claims.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 /** Returns a root directory with files, each with its JSON. */
@@ -60,4 +63,24 @@ test('unused claims are not known if a record is damaged, and there are none wit
   const path = join(rootDir, 'kcri/records/u1.json');
   expect(await readUnusedClaims(rootDir, await reader())).toEqual({error: `${path} is not valid JSON`});
   expect(await readUnusedClaims(join(rootDir, 'none'), await reader())).toEqual({value: []});
+});
+
+test('volumes that were retained after their claims are found, whoever has had them created', async () => {
+  const retained = {state: 'Released', volume: {spec: {csi: {volumeHandle: 'vol-7'}}}};
+  const rootDir = await aRootDir({
+    'kcri/volumes/pvc-1.json': volume('default/used', {name: 'pvc-1'}),
+    'kcri/volumes/pvc-2.json': volume('default/gone', {name: 'pvc-2', ...retained}),
+    'kcri/volumes/pvc-3.json': volume('test/gone', {name: 'pvc-3', ...retained, manager: 'kubelet'}),
+  });
+  const more = {driver: 'disk.example.com', handle: 'vol-7'};
+  expect(await readReleasedVolumes(rootDir, await reader())).toEqual({
+    value: [
+      {name: 'pvc-2', claim: 'default/gone', ...more},
+      {name: 'pvc-3', claim: 'test/gone', ...more},
+    ],
+  });
+  await writeFile(join(rootDir, 'kcri/volumes/pvc-4.json'), '{');
+  expect(await readReleasedVolumes(rootDir, await reader())).toMatchObject({
+    error: expect.stringContaining('is not valid JSON') as string,
+  });
 });

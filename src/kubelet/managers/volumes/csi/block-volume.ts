@@ -111,7 +111,7 @@ export async function unmapBlockVolume(
   blockName: string,
   uid: string,
   services: CsiServices,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<VolumeKey | undefined> {
   const {node, drivers} = services;
   const map = csiDeviceMap(node, uid, blockName);
@@ -123,7 +123,7 @@ export async function unmapBlockVolume(
     try {
       await client.unpublish({volumeId: key.handle, targetPath: target}, signal);
     } catch (cause) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       rethrowUnexpected(cause);
       const step = 'kubernetes.io/csi: blockMapper.unpublishVolumeForBlock failed';
       throw new SystemError(`${step}: ${messageOf(cause)}`, {cause});

@@ -57,7 +57,7 @@ export async function deleteVolume(
   endpoint: string,
   {handle}: CsiVolumeToDelete,
   secrets: Secrets,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const controller = connectCsiController(endpoint);
   try {
@@ -150,8 +150,8 @@ async function nodeTopology(endpoint: string, signal: AbortSignal) {
 }
 
 /** Returns the error of calls of a driver, without the values of secrets. Throws the signal's reason, and errors of this program. */
-function failureOf(error: unknown, secrets: Secrets, signal: AbortSignal | undefined): SystemError {
-  signal?.throwIfAborted();
+function failureOf(error: unknown, secrets: Secrets, signal: AbortSignal): SystemError {
+  signal.throwIfAborted();
   rethrowUnexpected(error);
   return error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
 }

@@ -47,7 +47,7 @@ export class CsiDriverClient {
     return await this.#call((node, options) => node.nodeGetInfo({}, options), signal);
   }
 
-  async capabilities(signal: AbortSignal | undefined): Promise<Capabilities> {
+  async capabilities(signal: AbortSignal): Promise<Capabilities> {
     const {capabilities} = await this.#call((node, options) => node.nodeGetCapabilities({}, options), signal);
     return new Set(capabilities.flatMap(({rpc}) => rpc?.type ?? []));
   }
@@ -55,8 +55,9 @@ export class CsiDriverClient {
   /** Measures a published volume. */
   async stats(
     request: Init<MessageTypes['NodeGetVolumeStatsRequest']>,
+    signal: AbortSignal,
   ): Promise<MessageTypes['NodeGetVolumeStatsResponse']> {
-    return await this.#call((node, options) => node.nodeGetVolumeStats(request, options), undefined);
+    return await this.#call((node, options) => node.nodeGetVolumeStats(request, options), signal);
   }
 
   async stage(request: Init<MessageTypes['NodeStageVolumeRequest']>, signal: AbortSignal): Promise<void> {
@@ -64,10 +65,7 @@ export class CsiDriverClient {
     await this.#call((node, options) => node.nodeStageVolume(request, options), signal, secrets);
   }
 
-  async unstage(
-    request: Init<MessageTypes['NodeUnstageVolumeRequest']>,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async unstage(request: Init<MessageTypes['NodeUnstageVolumeRequest']>, signal: AbortSignal): Promise<void> {
     await this.#call((node, options) => node.nodeUnstageVolume(request, options), signal);
   }
 
@@ -88,7 +86,7 @@ export class CsiDriverClient {
 
   async unpublish(
     request: Init<MessageTypes['NodeUnpublishVolumeRequest']>,
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<void> {
     await this.#call((node, options) => node.nodeUnpublishVolume(request, options), signal);
   }
@@ -96,16 +94,16 @@ export class CsiDriverClient {
   async #call<T>(
     call: (
       node: PluginClient<Node>,
-      options: {readonly signal?: AbortSignal | undefined; readonly timeoutMs: number},
+      options: {readonly signal: AbortSignal; readonly timeoutMs: number},
     ) => Promise<T>,
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
     secrets: Readonly<Record<string, string>> = {},
   ): Promise<T> {
     const node = connectCsiNode(this.#endpoint, this.#observers);
     try {
       return await call(node, {signal, timeoutMs: TIMEOUT_MS});
     } catch (error) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       rethrowUnexpected(error);
       throw toCallError(error, Object.values(secrets));
     } finally {

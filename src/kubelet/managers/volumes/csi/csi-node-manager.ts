@@ -30,9 +30,9 @@ export function createCsiManager(
   let mounted: () => Promise<readonly PossibleNames[]> = async () => [];
   return {
     name: 'csi',
-    start: async (services, signal) => {
+    start: async (services) => {
       const {startCsi} = await import('./start-csi.js');
-      const started = await startCsi(services, signal);
+      const started = await startCsi(services, services.ended);
       const {attachments} = started.volumes;
       mounted = async () => await listMounted(services.node, systemMounter);
       if (attachments !== undefined) {

@@ -39,7 +39,13 @@ import {readSecret, readSecretContent} from './read-secret.js';
 /** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
 
-/** Mounts and unmounts the CSI volumes of pods. */
+/** Signal of the removal of a pod's volumes, and whether the pod is wanted again. */
+interface UnmountWork {
+  readonly signal: AbortSignal;
+  readonly isWanted: () => boolean;
+}
+
+/** Mounts and unmounts the CSI volumes of pods. Every call of a driver ends when the kubelet stops. */
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
   /** Volumes of pods that are mounted with a SELinux label. */
@@ -65,13 +71,16 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   /** Calls `act` with a signal that also aborts when the kubelet stops; it rejects with SystemError then. */
-  async #untilStopped<T>(signal: AbortSignal, act: (during: AbortSignal) => Promise<T>): Promise<T> {
+  async #untilStopped<T>(
+    signal: AbortSignal | undefined,
+    act: (during: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const {signal: stopped} = this.#services;
-    using either = anySignal(signal, stopped);
+    using either = anySignal(...(signal === undefined ? [] : [signal]), stopped);
     try {
       return await act(either.signal);
     } catch (cause) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       if (stopped.aborted) throw new SystemError('the kubelet is stopping', {cause});
       throw cause;
     }
@@ -156,7 +165,9 @@ export class CsiVolumeManager implements CsiVolumes {
   async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
     const {drivers, node} = this.#services;
     const dataDir = blockName === undefined ? dirname(path) : blockPaths(node, blockName).data;
-    return await measureVolume({path, dataDir}, drivers);
+    return await this.#untilStopped(undefined, async (during) =>
+      measureVolume({path, dataDir}, drivers, during),
+    );
   }
 
   async unmountPod(
@@ -165,7 +176,13 @@ export class CsiVolumeManager implements CsiVolumes {
     signal?: AbortSignal,
     isWanted: () => boolean = () => false,
   ): Promise<void> {
-    const during = {signal, isWanted};
+    await this.#untilStopped(signal, async (during) => {
+      await this.#unmountPod(podDir, uid, {signal: during, isWanted});
+    });
+  }
+
+  async #unmountPod(podDir: string, uid: string, during: UnmountWork): Promise<void> {
+    const {signal} = during;
     const volumes = await listPodCsiVolumes(podDir);
     // A driver that hangs does not delay the volumes of others.
     const results = await Promise.allSettled(
@@ -187,9 +204,11 @@ export class CsiVolumeManager implements CsiVolumes {
 
   async createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume> {
     const {drivers, cluster} = this.#services;
-    const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
-    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, signal);
-    return await createVolume(endpoint, volume, secrets, signal);
+    return await this.#untilStopped(signal, async (during) => {
+      const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
+      const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, during);
+      return await createVolume(endpoint, volume, secrets, during);
+    });
   }
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
@@ -203,10 +222,11 @@ export class CsiVolumeManager implements CsiVolumes {
 
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
     const {drivers, cluster} = this.#services;
-    const endpoint = drivers.endpoint(volume.driver, 'DeleteVolume');
-    const during = signal ?? new AbortController().signal;
-    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, during);
-    await deleteVolume(endpoint, volume, secrets, signal);
+    await this.#untilStopped(signal, async (during) => {
+      const endpoint = drivers.endpoint(volume.driver, 'DeleteVolume');
+      const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, during);
+      await deleteVolume(endpoint, volume, secrets, during);
+    });
   }
 
   /** Returns the unique names of the volumes that must not be detached; undefined while that is not known. */
@@ -266,7 +286,7 @@ export class CsiVolumeManager implements CsiVolumes {
   async #untilDone(
     volume: string,
     work: () => Promise<void>,
-    {signal, isWanted}: {readonly signal: AbortSignal | undefined; readonly isWanted: () => boolean},
+    {signal, isWanted}: UnmountWork,
   ): Promise<void> {
     const {clock, logger} = this.#services;
     const startedAt = clock.monotonic();
@@ -276,7 +296,7 @@ export class CsiVolumeManager implements CsiVolumes {
         await work();
         return;
       } catch (error) {
-        signal?.throwIfAborted();
+        signal.throwIfAborted();
         rethrowUnexpected(error);
         if (clock.monotonic() + delayMs - startedAt > WAIT_MS) throw error;
         const fields = {volume, durationBeforeRetry: `${delayMs / 1000}s`};
@@ -287,7 +307,7 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   /** Unmaps a block volume of a pod (UnmapVolume). */
-  async #unmapBlock(name: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
+  async #unmapBlock(name: string, uid: string, signal: AbortSignal): Promise<void> {
     const {node, metrics} = this.#services;
     const unmap = async (): Promise<VolumeKey | undefined> =>
       await unmapBlockVolume(name, uid, this.#services, signal);
@@ -297,7 +317,7 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   /** Unpublishes a volume of a pod (TearDownAt). */
-  async #tryUnpublish(directory: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
+  async #tryUnpublish(directory: string, uid: string, signal: AbortSignal): Promise<void> {
     const path = join(directory, 'mount');
     const data = await readVolumeData(directory);
     if (data === undefined) await removeIfEmpty(path);
@@ -307,19 +327,14 @@ export class CsiVolumeManager implements CsiVolumes {
       );
   }
 
-  async #unpublishVolume(
-    path: string,
-    data: VolumeData,
-    uid: string,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async #unpublishVolume(path: string, data: VolumeData, uid: string, signal: AbortSignal): Promise<void> {
     const {drivers, mounter, staged} = this.#services;
     const key: VolumeKey = {driver: data.driverName, handle: data.volumeHandle};
     const client = drivers.client(key.driver, UNPUBLISH_STEP);
     try {
       await client.unpublish({volumeId: key.handle, targetPath: path}, signal);
     } catch (cause) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       rethrowUnexpected(cause);
       throw new SystemError(`kubernetes.io/csi: Unmounter.TearDownAt failed: ${messageOf(cause)}`, {cause});
     }

@@ -6,7 +6,7 @@ import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import {isNodeResizePending} from '../csi/expand/claim-status.js';
-import {checkClaimSize} from './claim-growth.js';
+import {checkClaim} from './claim-changes.js';
 import {ProvisionedClaims} from './provisioned-claims.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
@@ -18,7 +18,7 @@ import {
 import {resizeFailure} from './volume-resizer.js';
 import {withProvisionedClaims} from './with-provisioned-claims.js';
 
-/** Another size that a claim asks for than its volume has. */
+/** Another size that a claim asks for than its volume has, or a change that is refused. */
 export interface PlannedResize {
   /** Claim as `namespace/name`. */
   readonly claim: string;
@@ -26,8 +26,9 @@ export interface PlannedResize {
   readonly volume: string;
   /** Size that the volume has for the pod. */
   readonly size: Quantity;
-  readonly requested: Quantity;
-  /** Reason why the volume would keep its size; undefined if it would be enlarged. */
+  /** Undefined if another change is refused. */
+  readonly requested?: Quantity | undefined;
+  /** Reason why the claim would not be changed, and its volume keep its size; undefined if it would be enlarged. */
   readonly refusal?: string | undefined;
 }
 
@@ -67,6 +68,8 @@ export function withPlannedClaims(objects: ApiObjects, options: PlannedClaimsOpt
       };
     },
     boundVolume: () => undefined,
+    isProvisioned: async (claim) =>
+      findBoundVolume(options.offline ? [] : await store.list(), claim)?.volume !== undefined,
   });
 }
 
@@ -79,8 +82,13 @@ async function planResize(
   options: ResizeOptions,
 ): Promise<PlannedResize | undefined> {
   const resize = {claim: record.claim, volume: record.name, size: claimSizeOf(record) ?? '0'};
-  const check = checkClaimSize(record, claim);
-  if (check.kind === 'refused') return {...resize, requested: check.requested, refusal: check.message};
+  const check = checkClaim(record, claim);
+  if (check.kind === 'refused')
+    return {
+      ...resize,
+      ...(check.reason === 'VolumeResizeFailed' && refusedSize(claim)),
+      refusal: check.message,
+    };
   if (check.kind === 'grows') {
     const {requested} = check.growth;
     return {...resize, requested, refusal: await findRefusal(record, options)};
@@ -89,6 +97,10 @@ async function planResize(
   const requested = record.volume?.spec.capacity?.['storage'] ?? '0';
   const isPending = isNodeResizePending(record.claimStatus) && compareQuantities(resize.size, requested) < 0;
   return isPending ? {...resize, requested} : undefined;
+}
+
+function refusedSize({spec}: ClaimToProvision): Pick<PlannedResize, 'requested'> {
+  return {requested: spec.resources?.requests?.['storage']};
 }
 
 /** Returns why the driver of a volume would not enlarge it now; undefined if nothing is known against it. */

@@ -1,6 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {computeUuid} from '../../../../api/container-hash.js';
+import type {PersistentVolumeClaimSpec} from '../../../../api/types/v1-attached-volumes.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import {removeAtomicFile, writeFileAtomic} from '../../../../base/fs/atomic-write.js';
@@ -31,6 +32,8 @@ export interface ProvisionedVolume {
     readonly limitBytes: string;
   };
   readonly reclaimPolicy: string;
+  /** Claim as it was accepted last: other changes than those that the API server accepts do not count. */
+  readonly claimSpec?: PersistentVolumeClaimSpec | undefined;
   /** The volume, once it is created. */
   readonly volume?: PersistentVolume | undefined;
   /** Status of the claim, once the volume was enlarged. */
@@ -104,7 +107,7 @@ export function claimSizeOf({volume, claimStatus}: ProvisionedVolume): Quantity 
 /** Returns the volume of a claim, which may not be created yet. */
 export function findBoundVolume(
   volumes: readonly ProvisionedVolume[],
-  claim: ClaimToProvision,
+  claim: Pick<ClaimToProvision, 'namespace' | 'name' | 'ownerUid'>,
 ): ProvisionedVolume | undefined {
   const key = claimKey(claim);
   return volumes.find(

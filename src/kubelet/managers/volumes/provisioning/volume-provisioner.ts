@@ -10,6 +10,7 @@ import type {GrpcCode} from '../../../../cri/index.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
+import type {ClaimRef} from '../../../contract/volumes/resized-claim.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
@@ -113,6 +114,7 @@ export class VolumeProvisioner {
       state: 'Creating',
       request: {...request, requiredBytes: String(requiredBytes), limitBytes: String(limitBytes)},
       reclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      claimSpec: claim.spec,
     };
     await this.#store.put(record);
     event('Normal', 'Provisioning', `External provisioner is provisioning volume for claim "${key}"`);
@@ -129,8 +131,13 @@ export class VolumeProvisioner {
     }
   }
 
+  /** Reports whether a volume was created for a claim: then it has no other one, whatever the manifests say now. */
+  async isProvisioned(claim: ClaimRef): Promise<boolean> {
+    return findBoundVolume(await this.#store.list(), claim)?.volume !== undefined;
+  }
+
   /** Returns the volume of a claim, once this process has provisioned it. */
-  boundVolume(claim: ClaimToProvision): BoundVolume | undefined {
+  boundVolume(claim: ClaimRef & Pick<ClaimToProvision, 'ownerUid'>): BoundVolume | undefined {
     return this.#bound.get(boundKey(claimKey(claim), claim));
   }
 

@@ -6,7 +6,7 @@ import type {PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes, ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
-import {checkClaimSize, growthOf, type Growth} from './claim-growth.js';
+import {acceptChange, checkClaim, growthOf, type Growth} from './claim-changes.js';
 import {classSecret} from './provisioned-pv.js';
 import {
   claimKey,
@@ -49,7 +49,7 @@ interface RunningExpansion {
  */
 export class VolumeResizer {
   readonly #options: VolumeResizerOptions;
-  /** Requests that the API server would refuse, which are reported once: `volume size`. */
+  /** Changes that the API server would refuse, which are reported once: `volume message`. */
   readonly #refused = new Set<string>();
   /** Expansions that have not ended, by the names of the volumes. */
   readonly #running = new Map<string, RunningExpansion>();
@@ -69,18 +69,36 @@ export class VolumeResizer {
     event: RecordEvent,
     signal: AbortSignal,
   ): Promise<ResizedVolume> {
-    const check = checkClaimSize(record, claim);
+    const check = checkClaim(record, claim);
     if (check.kind === 'refused') {
-      const request = `${record.name} ${check.requested}`;
-      if (!this.#refused.has(request)) event('Warning', 'VolumeResizeFailed', check.message);
-      this.#refused.add(request);
+      const change = `${record.name} ${check.message}`;
+      if (!this.#refused.has(change)) event('Warning', check.reason, check.message);
+      this.#refused.add(change);
     }
+    if (check.kind === 'accepted')
+      return {record: (await this.#accept(record.name, claim, signal)) ?? record, isGrowing: false};
     if (check.kind !== 'grows') return {record, isGrowing: false};
     const {clock} = this.#options;
     const {work, waitUntil} =
       this.#running.get(record.name) ?? this.#start(record, claim, check.growth, event);
     const hasEnded = await finishesWithin(work, waitUntil - clock.monotonic(), clock, signal);
     return hasEnded ? {record: await work, isGrowing: false} : {record, isGrowing: true};
+  }
+
+  /** Stores a change of a claim; undefined if its volume was deleted meanwhile. */
+  async #accept(
+    name: string,
+    claim: ClaimToProvision,
+    signal: AbortSignal,
+  ): Promise<ProvisionedVolume | undefined> {
+    const {store} = this.#options;
+    await using _lock = await store.lockClaim(claimKey(claim), signal);
+    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    const check = current && checkClaim(current, claim);
+    if (current === undefined || check?.kind !== 'accepted') return current;
+    const changed = {...current, claimSpec: check.spec};
+    await store.put(changed);
+    return changed;
   }
 
   #start(
@@ -191,6 +209,6 @@ function withSize(
         ],
       }
     : {capacity: {storage}};
-  const request = {...record.request, requiredBytes: String(quantityValue(requested))};
-  return {...record, request, volume: {...volume, spec}, claimStatus};
+  const claimSpec = acceptChange(record.claimSpec ?? claim.spec, claim.spec);
+  return {...record, claimSpec, volume: {...volume, spec}, claimStatus};
 }

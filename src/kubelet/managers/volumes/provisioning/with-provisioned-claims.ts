@@ -7,13 +7,14 @@ import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {BoundVolume, VolumeProvisioner} from './volume-provisioner.js';
 
-/** Returns objects whose claims have the volumes that drivers create for them when the objects of a pod are read. */
+/**
+ * Returns objects whose claims have the volumes that drivers create for them when the objects of a pod are read. A claim keeps its
+ * volume also if its manifest, changed later, would give it a directory or another PersistentVolume: the API server refuses such changes.
+ */
 export function withProvisionedClaims(
   objects: ApiObjects,
-  provisioner: Pick<VolumeProvisioner, 'provision' | 'boundVolume'>,
+  provisioner: Pick<VolumeProvisioner, 'provision' | 'boundVolume' | 'isProvisioned'>,
 ): ApiObjects {
-  const claimToProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
-    objects.claimToProvision?.(pod, volume);
   const results = new WeakMap<Pod, Map<string, BoundVolume | SystemError>>();
   return {
     ...objects,
@@ -23,7 +24,9 @@ export function withProvisionedClaims(
       results.set(pod, found);
       const {events = () => undefined} = use;
       for (const volume of usedVolumes(pod)) {
-        const claim = claimToProvision(pod, volume);
+        const claim =
+          objects.claimToProvision?.(pod, volume) ??
+          (await findProvisioned(pod, volume, {objects, provisioner}));
         if (claim === undefined) continue;
         try {
           found.set(volume.name, await provisioner.provision(pod, claim, events, signal));
@@ -35,15 +38,50 @@ export function withProvisionedClaims(
       }
     },
     claimedVolume: (pod, volume) => {
-      const claim = claimToProvision(pod, volume);
-      if (claim === undefined) return objects.claimedVolume?.(pod, volume);
+      const claim = objects.claimToProvision?.(pod, volume);
+      const ref = claim ?? manifestClaim(pod, volume, objects);
       // Statistics are of the pod as it is in its record.
-      const result = results.get(pod)?.get(volume.name) ?? provisioner.boundVolume(claim);
-      if (result === undefined) throw notProvisioned(volume, claim);
+      const result = results.get(pod)?.get(volume.name) ?? (ref && provisioner.boundVolume(ref));
+      if (result === undefined) {
+        if (claim === undefined) return objects.claimedVolume?.(pod, volume);
+        throw notProvisioned(volume, claim);
+      }
       if (result instanceof SystemError) throw result;
       checkVolumeMode(result.volume, volume.name, volumeUses(pod));
-      return {...result, readOnly: claim.readOnly, isOnNode: true};
+      return {...result, readOnly: ref?.readOnly === true, isOnNode: true};
     },
+  };
+}
+
+/** Returns the claim of a volume as it is in the manifests, if a driver has created a volume for it before. */
+async function findProvisioned(
+  pod: Pod,
+  volume: Volume,
+  {
+    objects,
+    provisioner,
+  }: {
+    readonly objects: Pick<ApiObjects, 'claimSpec'>;
+    readonly provisioner: Pick<VolumeProvisioner, 'isProvisioned'>;
+  },
+): Promise<ClaimToProvision | undefined> {
+  const claim = manifestClaim(pod, volume, objects);
+  return claim !== undefined && (await provisioner.isProvisioned(claim)) ? claim : undefined;
+}
+
+function manifestClaim(
+  {metadata: {namespace = 'default'}}: Pod,
+  {persistentVolumeClaim: source}: Volume,
+  {claimSpec}: Pick<ApiObjects, 'claimSpec'>,
+): ClaimToProvision | undefined {
+  const spec = source && claimSpec?.(namespace, source.claimName);
+  if (source === undefined || spec === undefined) return undefined;
+  return {
+    namespace,
+    name: source.claimName,
+    spec,
+    storageClass: undefined,
+    readOnly: source.readOnly === true,
   };
 }
 

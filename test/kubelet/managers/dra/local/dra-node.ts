@@ -24,6 +24,8 @@ export class DraNode implements AsyncDisposable {
   readonly #registrar: FakeRegistrar;
   readonly #ends: AbortController[] = [];
   active: readonly Pod[] = [];
+  /** Ends the calls of drivers, as the end of a daemon does. */
+  readonly ended = new AbortController();
   /** UIDs of pods that are being stopped. */
   ending: readonly string[] = [];
   readonly synced: string[] = [];
@@ -57,6 +59,7 @@ export class DraNode implements AsyncDisposable {
     await manager.start?.(
       fakeManagerServices({
         ...{node, clock: systemClock, deviceObjects: () => objects, isPlan},
+        ended: this.ended.signal,
         activePods: () => this.active,
         hasPod: (uid) => this.ending.includes(uid),
         syncPods: (uids) => void this.synced.push(...uids),

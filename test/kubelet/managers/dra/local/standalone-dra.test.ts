@@ -170,3 +170,19 @@ test('a pod whose driver is not there waits, and is not released without it', as
   );
   expect(await node.claims()).toHaveLength(1);
 });
+
+test('a driver that does not release a claim is not waited for at the end of a kubelet, nor called again', async () => {
+  await using node = await DraNode.start({
+    NodeUnprepareResources: async () => await new Promise<object>(() => undefined),
+  });
+  const kubelet = await node.kubelet(OBJECTS);
+  await prepare(kubelet, WEB);
+  const stopped = expect(kubelet.podStopped?.(WEB)).rejects.toThrow('unprepare dynamic resources');
+  await until(() => node.unprepared.length === 1);
+  node.ended.abort();
+  await stopped;
+  await until(() => node.driver.openConnections === 0);
+  await expect(kubelet.podStopped?.(WEB)).rejects.toThrow('the kubelet is stopping');
+  expect(node.unprepared).toHaveLength(1);
+  expect(await node.claims()).toHaveLength(1);
+});

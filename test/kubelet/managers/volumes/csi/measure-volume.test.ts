@@ -16,6 +16,7 @@ async function measure(capabilities: readonly string[]): Promise<unknown> {
   const usage = await measureVolume(
     {path: join(volume, 'mount'), dataDir: volume},
     {client: () => new CsiDriverClient(path)},
+    new AbortController().signal,
   );
   return [usage, driver.callsTo('NodeGetVolumeStats')];
 }

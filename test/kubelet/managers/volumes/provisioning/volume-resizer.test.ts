@@ -121,17 +121,101 @@ test('the driver enlarges the volume of a claim that asks for more, once', async
   expect(asked).toHaveLength(1);
 });
 
+/** A volume that is larger than what its claim has asked for. */
+async function putLarger(): Promise<ProvisionedVolume> {
+  const spec = {...RECORD.volume?.spec, capacity: {storage: '4Mi'}};
+  const larger = {...RECORD, volume: {metadata: {name: 'pvc-1'}, spec}};
+  await store.put(larger);
+  return larger;
+}
+
 test.each(['1Mi', '3Mi', '4Mi'])(
   'a claim for %s asks for no more than a volume of 4Mi has',
   async (storage) => {
     const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
-    const spec = {...RECORD.volume?.spec, capacity: {storage: '4Mi'}};
-    const larger = {...RECORD, volume: {metadata: {name: 'pvc-1'}, spec}};
-    await store.put(larger);
-    expect(await resize(resizer, aClaim(storage))).toEqual(larger);
+    const larger = await putLarger();
+    expect(await resize(resizer, aClaim(storage))).toMatchObject(larger);
     expect([...asked, ...events]).toEqual([]);
   },
 );
+
+test('a request that fits in a larger volume is stored: after it, less is refused, also by the next process', async () => {
+  await putLarger();
+  await resize(
+    aResizer(() => ({bytes: 0n, needsNode: false})),
+    aClaim('3Mi'),
+  );
+  expect((await store.list())[0]?.claimSpec?.resources?.requests).toEqual({storage: '3Mi'});
+  await resize(
+    aResizer(() => ({bytes: 0n, needsNode: false})),
+    aClaim('2Mi'),
+  );
+  expect(events).toEqual([expect.stringMatching(/can not be less than status\.capacity \(4Mi\)$/)]);
+  expect((await store.list())[0]?.claimSpec?.resources?.requests).toEqual({storage: '3Mi'});
+  expect(asked).toEqual([]);
+});
+
+test('a request that fits in a larger volume is refused if the class does not allow it', async () => {
+  const larger = await putLarger();
+  expect(
+    await resize(
+      aResizer(() => ({bytes: 0n, needsNode: false})),
+      aClaim('3Mi', false),
+    ),
+  ).toEqual(larger);
+  expect(events).toEqual([expect.stringMatching(/must support resize$/)]);
+});
+
+const RULE =
+  'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+test.each<[fields: object, problems: string]>([
+  [{accessModes: ['ReadWriteMany']}, `${RULE} (changed: accessModes)`],
+  [{storageClassName: 'other'}, `${RULE} (changed: storageClassName)`],
+  [{selector: {matchLabels: {a: 'b'}}}, `${RULE} (changed: selector)`],
+  [{volumeName: 'pv'}, `${RULE} (changed: volumeName)`],
+  [{dataSource: {kind: 'PersistentVolumeClaim', name: 'c'}}, `${RULE} (changed: dataSource)`],
+  [
+    {resources: {requests: {storage: '512Ki'}, limits: {storage: '9Mi'}}},
+    `[${RULE} (changed: resources), spec.resources.requests.storage: Forbidden: field can not be less than status.capacity (1Mi)]`,
+  ],
+  [
+    {volumeMode: 'Block'},
+    `[${RULE} (changed: volumeMode), volumeMode: Invalid value: "Block": field is immutable]`,
+  ],
+])('a claim with changed %j is refused in the words of the API server, once', async (fields, problems) => {
+  const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
+  const stored = {...RECORD, claimSpec: {...aClaim('1Mi').spec, storageClassName: 'dirs'}};
+  await store.put(stored);
+  const claim = aClaim('2Mi');
+  for (let time = 0; time < 2; time++)
+    expect(await resize(resizer, {...claim, spec: {...claim.spec, ...fields}})).toEqual(stored);
+  expect(events).toEqual([
+    `ClaimChangeRefused: PersistentVolumeClaim "default/data" is invalid: ${problems}`,
+  ]);
+  expect(asked).toEqual([]);
+});
+
+test('fields that the API server keeps or compares by value do not count as changed', async () => {
+  const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
+  const resources = {requests: {storage: '1Mi'}, limits: {storage: '1Gi'}};
+  const spec = {
+    ...aClaim('1Mi').spec,
+    resources,
+    storageClassName: 'dirs',
+    volumeMode: 'Filesystem' as const,
+  };
+  await store.put({...RECORD, claimSpec: spec});
+  const claim = aClaim('1Mi');
+  const applied = {
+    accessModes: [...(spec.accessModes ?? [])],
+    resources: {...resources, limits: {storage: '1024Mi'}},
+    volumeAttributesClassName: 'gold',
+  };
+  await resize(resizer, {...claim, spec: applied});
+  expect(events).toEqual([]);
+  expect((await store.list())[0]?.claimSpec).toEqual({...spec, volumeAttributesClassName: 'gold'});
+});
 
 test('a claim that asks for less than before is refused, which is reported once', async () => {
   const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
@@ -150,7 +234,9 @@ test('a claim may ask for less while its volume has not grown on the node', asyn
   const resizer = aResizer(() => ({bytes: BigInt(3 * MIB), needsNode: true}));
   const enlarged = await resize(resizer, aClaim('3Mi'));
   events.length = 0;
-  expect(await resize(resizer, aClaim('2Mi'))).toEqual(enlarged);
+  const {claimSpec, ...others} = await resize(resizer, aClaim('2Mi'));
+  expect(others).toEqual({...enlarged, claimSpec: undefined});
+  expect(claimSpec?.resources?.requests).toEqual({storage: '2Mi'});
   expect(events).toEqual([]);
 });
 

@@ -1,0 +1,60 @@
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
+import {CSI_DRIVER, FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
+import {FakeRegistrar} from '../../../fakes/plugins/fake-registrar.js';
+import {DeviceTestbed} from './device-testbed.js';
+
+const never = async (): Promise<object> => await new Promise<object>(() => undefined);
+
+/** The driver can have volumes that live as long as their pods. */
+const DRIVER = JSON.stringify({
+  ...{apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: {name: CSI_DRIVER}},
+  spec: {volumeLifecycleModes: ['Ephemeral']},
+});
+const POD = aManifest({
+  name: 'web',
+  terminationGracePeriodSeconds: 0,
+  containers: [aContainerSpec('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
+  volumes: [{name: 'v', csi: {driver: CSI_DRIVER}}],
+});
+
+/** Mounting requires root. */
+test.runIf(process.getuid?.() === 0)(
+  'no call of a CSI driver that hangs outlives the daemon, also if the signal of its stop was earlier',
+  async () => {
+    await using testbed = await DeviceTestbed.start();
+    const {daemon} = testbed;
+    await using driver = await FakeCsiDriver.start({
+      path: join(daemon.rootDir, 'plugins/csi.sock'),
+      registration: join(daemon.rootDir, 'plugins_registry/disk.sock'),
+      capabilities: ['GET_VOLUME_STATS'],
+      answers: {NodeGetVolumeStats: never},
+    });
+    await daemon.put('driver.json', DRIVER);
+    await testbed.runPod('web', POD);
+    const [pod] = daemon.view.pods().filter(({metadata}) => metadata.name === 'web-goldennode');
+    if (pod === undefined) throw new Error('the pod is not known');
+    const [volume] = daemon.view.volumes(pod);
+    const measured = expect(volume?.measure?.()).rejects.toThrow('the kubelet is stopping');
+    await daemon.until('the driver is asked', () => driver.callsTo('NodeGetVolumeStats').length > 0);
+    expect(driver.openConnections).toBe(1);
+    await daemon.stop();
+    await measured;
+    await daemon.until('the call has ended', () => driver.openConnections === 0);
+  },
+);
+
+test('a plugin that does not take the result of its registration does not outlive the daemon', async () => {
+  await using testbed = await DeviceTestbed.start();
+  const {daemon} = testbed;
+  let told = false;
+  const path = join(daemon.rootDir, 'plugins_registry/x.sock');
+  await using registrar = await FakeRegistrar.start(path, {type: 'Strange', name: 'x'}, ({method}) => {
+    told ||= method === 'NotifyRegistrationStatus';
+    registrar.hangs = told;
+  });
+  await daemon.until('it is told', () => told);
+  await daemon.stop();
+  await daemon.until('the call has ended', () => registrar.openConnections === 0);
+});
