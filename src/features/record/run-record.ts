@@ -7,6 +7,7 @@ import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {interruptOnHangUp} from '../../cli/process/interrupt.js';
 import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
@@ -37,7 +38,9 @@ const LIVE_MS = 1000;
 
 /** Records the calls between clients and the runtime until an interruption, or until the program ends. */
 export async function runRecord(services: CommandServices, options: RecordOptions): Promise<void> {
-  const {report, connections} = services;
+  const {report, connections, context} = services;
+  // A terminal that is closed must not lose what is recorded.
+  using _hangUp = context.ownsProcess === true ? interruptOnHangUp() : undefined;
   const runtime = await connectedEndpoint(await connections.endpoint());
   await rejectImageEndpoint(services, runtime);
   const path = socketPath(runtime);
@@ -78,7 +81,12 @@ async function recordAt(
       await place.uninstall(relay);
     }
   } finally {
-    relay.close();
+    try {
+      // Before connections are closed: calls that this cuts off are open ones, not failed ones.
+      await output.reader.end();
+    } finally {
+      relay.close();
+    }
   }
 }
 
