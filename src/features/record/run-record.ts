@@ -46,10 +46,11 @@ export async function runRecord(services: CommandServices, options: RecordOption
   const path = socketPath(runtime);
   await using place = options.swap ? await swapPlace(services, path) : await ownPlace(path, options.listen);
   const output = await openOutput(services, options, runtime);
+  let failure: unknown;
   try {
     const sessions = await openSessions(services, output);
     try {
-      await recordAt(services, place, {output, sessions, options});
+      failure = await recordAt(services, place, {output, sessions, options});
     } finally {
       sessions?.close();
     }
@@ -59,6 +60,7 @@ export async function runRecord(services: CommandServices, options: RecordOption
   }
   await output.close();
   await reportEnd(services, output, options);
+  if (failure !== undefined) report.fail(failure);
   if (options.file === undefined) return;
   const {sessions, reader} = output;
   const also = sessions === undefined ? '' : ` and ${counted(sessions.sessions, 'session')}`;
@@ -66,16 +68,17 @@ export async function runRecord(services: CommandServices, options: RecordOption
   report.info(`kcri: recorded ${counted(calls, 'call')}${also} to "${options.file}"`);
 }
 
+/** Records until the end. Resolves with the error that ended it, if what is recorded is complete until then. */
 async function recordAt(
   services: CommandServices,
   place: RecordPlace,
   {output, sessions, options}: RelayParts & Pick<Recording, 'options'>,
-): Promise<void> {
+): Promise<unknown> {
   const relay = await openRelay(services, place, {output, sessions});
   try {
     try {
       await place.install();
-      await recordUntilEnd(services, {place, output, options});
+      return await recordUntilEnd(services, {place, output, options});
     } finally {
       // Whatever has failed: the relay's end removes the socket by which a swapped one is recognized.
       await place.uninstall(relay);
@@ -161,7 +164,7 @@ interface Recording {
   readonly options: RecordOptions;
 }
 
-async function recordUntilEnd(services: CommandServices, recording: Recording): Promise<void> {
+async function recordUntilEnd(services: CommandServices, recording: Recording): Promise<unknown> {
   const {context, out, report, signal: interrupted} = services;
   const {place, options} = recording;
   const ended = new AbortController();
@@ -182,7 +185,7 @@ async function recordUntilEnd(services: CommandServices, recording: Recording): 
     ended.abort();
     await watching;
   }
-  if (failure !== undefined) throw failure as Error;
+  return failure;
 }
 
 /** Reports whether lines are written to standard output. */
