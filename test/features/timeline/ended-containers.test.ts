@@ -27,7 +27,7 @@ function anInstance(second?: number, more: Partial<ContainerTimes> = {}): Contai
 
 /** Facts about a pod that is not Ready. */
 function notReady(changes: Partial<PodFacts>, spec: Partial<PodFacts['pod']['spec']> = {}): PodFacts {
-  const {conditions: _, ...status} = POD.status ?? {};
+  const status = {...POD.status, conditions: []};
   return someFacts({pod: {...POD, status, spec: {...POD.spec, ...spec}}, manager: 'kcri', ...changes});
 }
 
@@ -72,26 +72,35 @@ test('a kubelet that did not see the start of a pod does not know when it was Re
   expect(computeTimeline(notReady({steps}))).not.toHaveProperty('readyMs');
 });
 
-test.each<readonly [string, object, PodFacts['steps'], ContainerTimes, readonly string[]]>([
-  ['its startup probe', {startupProbe: PROBE}, START, anInstance(8), ['startup main 3-8 kubelet']],
-  ['its startup probe yet', {startupProbe: PROBE}, START, anInstance(), ['startup main 3-… kubelet']],
+interface Probed {
+  readonly probes: object;
+  readonly steps: PodFacts['steps'];
+  /** Second at which the container ended. */
+  readonly ended?: number;
+}
+
+const STARTED: PodFacts['steps'] = [...START, {step: 'Started', at: T0 + 3500, container: 'main'}];
+
+test.each<readonly [string, Probed, readonly string[]]>([
+  [
+    'its startup probe',
+    {probes: {startupProbe: PROBE}, steps: START, ended: 8},
+    ['startup main 3-8 kubelet'],
+  ],
+  ['its startup probe yet', {probes: {startupProbe: PROBE}, steps: START}, ['startup main 3-… kubelet']],
   [
     'its readiness probe',
-    {readinessProbe: PROBE},
-    [...START, {step: 'Started', at: T0 + 3500, container: 'main'}],
-    anInstance(8),
+    {probes: {readinessProbe: PROBE}, steps: STARTED, ended: 8},
     ['startup main 3-3.5 kubelet', 'readiness main 3.5-8 kubelet'],
   ],
   [
     'its readiness probe yet',
-    {startupProbe: PROBE, readinessProbe: PROBE},
-    [...START, {step: 'Started', at: T0 + 3500, container: 'main'}],
-    anInstance(),
+    {probes: {startupProbe: PROBE, readinessProbe: PROBE}, steps: STARTED},
     ['startup main 3-3.5 kubelet', 'readiness main 3.5-… kubelet'],
   ],
-  ['nothing, as it has no probe', {}, START, anInstance(8), []],
-])('a container that does not pass %s', (_title, probes, steps, instance, expected) => {
-  const facts = notReady({steps, containers: [instance]}, withProbes(probes));
+  ['nothing, as it has no probe', {probes: {}, steps: START, ended: 8}, []],
+])('a container that does not pass %s', (_title, {probes, steps, ended}, expected) => {
+  const facts = notReady({steps, containers: [anInstance(ended)]}, withProbes(probes));
   expect(probePhasesOf(facts)).toEqual(expected);
   const failed = computeTimeline(facts).phases.filter(({name, isFailed}) => name !== 'running' && isFailed);
   expect(failed).toHaveLength(expected.some((line) => line.includes('-8 ')) ? 1 : 0);
