@@ -27,21 +27,32 @@ async function shareOf(cpuMs, duration = seconds) {
   return (100 * ((await cpuMs()) - before)) / (performance.now() - startedAt);
 }
 
+/** Says on standard error what takes time. */
+function note(text) {
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+}
+
 async function measure(pods) {
+  note(`starting ${pods} pods`);
   return await withUiNode(
     {pods, changing: Number(values.changing), profile: values.profile},
     async (node) => {
+      note('measuring without a page');
       const without = await shareOf(node.cpuMs, seconds / 3);
+      note('opening the page');
       const page = await openMeasuredPage(node.link);
       try {
         const firstPaintMs = await page.firstPaintMs();
         await delay(WARM_UP_SECONDS * 1000);
+        note('measuring the page');
         const [samples, bytes] = [node.samples(), page.receivedBytes()];
         const [kcri, browser] = await Promise.all([shareOf(node.cpuMs), shareOf(page.cpuMs)]);
         const taken = node.samples() - samples;
         const sent = page.receivedBytes() - bytes;
+        note('scrolling');
         const scrolling = await page.scroll(10);
         await page.close();
+        note('measuring after the page');
         const calls = node.calls();
         await delay(2000);
         const after = await shareOf(node.cpuMs, seconds / 3);

@@ -28,7 +28,6 @@ export function removeFileAtExit(path: string): Disposable {
 function removeAtExit(path: string, removal: (path: string) => void): Disposable {
   if (existing.size === 0) {
     process.on('exit', removeAll);
-    // Node.js does not inherit an ignored SIGHUP, so that this overrides nothing.
     process.on('SIGHUP', hangUp);
   }
   existing.set(path, removal);
@@ -51,8 +50,9 @@ function removeAll(): void {
   for (const path of existing.keys()) remove(path);
 }
 
-/** Removes the paths before SIGHUP ends the process. */
+/** Removes the paths before SIGHUP ends the process, unless another listener decides about its end. */
 function hangUp(): void {
+  if (process.listenerCount('SIGHUP') > 1) return;
   removeAll();
   process.kill(process.pid, 'SIGHUP');
 }

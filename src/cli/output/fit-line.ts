@@ -1,3 +1,4 @@
+import {cutToWidth, displayWidth, toCells} from '../../format/display-width.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 
 type Paint = (text: string) => string;
@@ -10,14 +11,15 @@ export function fitLine(pieces: readonly LinePiece[], columns: number, ellipsis:
   const parts = pieces.map((piece) => {
     const [text, paint]: readonly [string, Paint] =
       typeof piece === 'string' ? [piece, (plain) => plain] : piece;
-    return [escapeToLine(text), paint] as const;
+    return [toCells(escapeToLine(text)), paint] as const;
   });
-  const whole = parts.reduce((sum, [text]) => sum + text.length, 0);
+  const whole = parts.reduce((sum, [text]) => sum + displayWidth(text), 0);
   const mark = whole > columns && columns > 0 ? ellipsis : '';
   let room = columns - mark.length;
   const shown = parts.map(([text, paint]) => {
-    const cut = text.slice(0, Math.max(0, room));
-    room -= cut.length;
+    const cut = cutToWidth(text, room);
+    // Nothing follows what is cut, such as half of a wide character.
+    room = cut === text ? room - displayWidth(cut) : 0;
     return cut === '' ? '' : paint(cut);
   });
   return `${shown.join('')}${mark}`;

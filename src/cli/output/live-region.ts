@@ -1,8 +1,10 @@
+import {displayWidth, toCells} from '../../format/display-width.js';
 import type {Output} from './output.js';
 
 const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
 const CLEAR_BELOW = '\u001B[J';
+const CLEAR_TO_LINE_END = '\u001B[K';
 /** Control sequences for colors. */
 const COLORS = /\u001B\[[\d;]*m/g;
 const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
@@ -38,19 +40,25 @@ export class LiveRegion {
 
   /**
    * Draws lines over the previous drawing; `above` is printed before them and scrolls away. Lines must fit the terminal
-   * width, and all drawings except the last must fit `maxLines`.
+   * width, and all drawings except the last must fit `maxLines`. Rows are overwritten rather than erased before, so that
+   * they do not flicker; only `above` may contain anything, and erases them.
    */
   draw(lines: readonly string[], above = ''): void {
-    const text = lines.map((line) => `${line}\n`).join('');
-    this.#output.write(`${up(this.#height())}${CLEAR_BELOW}${above}${text}`);
+    const scrolled = above === '' ? '' : `${CLEAR_BELOW}${above}`;
+    const text = lines.map((line) => `${line}${this.#clearRest(line)}\n`).join('');
+    this.#output.write(`${up(this.#height())}${scrolled}${text}${CLEAR_BELOW}`);
     this.#drawn = lines;
+  }
+
+  /** Returns what erases the rest of a row; nothing for a full one, where it would erase the last character. */
+  #clearRest(line: string): string {
+    return widthOf(line) < (this.#output.columns ?? Infinity) ? CLEAR_TO_LINE_END : '';
   }
 
   /** Returns the height of the last drawing in rows; a narrower terminal wraps its lines. */
   #height(): number {
     const {columns = Infinity} = this.#output;
-    const rowsOf = (line: string): number =>
-      Math.max(1, Math.ceil(line.replace(COLORS, '').length / columns));
+    const rowsOf = (line: string): number => Math.max(1, Math.ceil(widthOf(line) / columns));
     return this.#drawn.reduce((rows, line) => rows + rowsOf(line), 0);
   }
 
@@ -64,4 +72,9 @@ export class LiveRegion {
     process.off('exit', this.#restore);
     this.#restore();
   }
+}
+
+/** Returns the number of cells that a line takes. */
+function widthOf(line: string): number {
+  return displayWidth(toCells(line.replace(COLORS, '')));
 }

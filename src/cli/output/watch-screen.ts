@@ -1,5 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import {formatRfc3339Nano} from '../../format/time.js';
+import {cutToWidth, toCells} from '../../format/display-width.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {LiveRegion} from './live-region.js';
 import type {CliContext} from '../process/context.js';
@@ -72,10 +73,14 @@ export class TerminalScreen implements Screen {
 
   show({text, warnings}: Frame): void {
     const lines = [formatTimeLine(this.#clock.now()), ...text.trimEnd().split('\n')];
-    const room = this.#screen.maxLines - warnings.length;
-    const below = warnings.map((warning) => `warning: ${escapeToLine(warning)}`);
+    const {maxLines} = this.#screen;
+    // The newest ones, and at least a line of the table.
+    const below = (maxLines > 1 ? warnings.slice(1 - maxLines) : []).map(
+      (warning) => `warning: ${escapeToLine(warning)}`,
+    );
+    const shown = [...fitting(lines, maxLines - below.length, this.#glyphs), ...below];
     const width = this.#output.columns ?? 80;
-    this.#screen.draw([...fitting(lines, room, this.#glyphs), ...below].map((line) => line.slice(0, width)));
+    this.#screen.draw(shown.map((line) => cutToWidth(toCells(line), width)));
   }
 
   end(): void {

@@ -43,3 +43,19 @@ export function interruptSignal({compat}: {readonly compat: boolean}): AbortSign
   }
   return controller.signal;
 }
+
+/**
+ * Lets SIGHUP, as of a terminal that is closed, interrupt the command like SIGTERM until disposed. Without that, it ends the
+ * process before the command can clean up. Node.js does not inherit an ignored SIGHUP, so that this overrides nothing.
+ */
+export function interruptOnHangUp(): Disposable {
+  const terminate = (): void => {
+    process.kill(process.pid, 'SIGTERM');
+  };
+  process.on('SIGHUP', terminate);
+  return {
+    [Symbol.dispose]: () => {
+      process.off('SIGHUP', terminate);
+    },
+  };
+}

@@ -7,6 +7,7 @@ import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {interruptOnHangUp} from '../../cli/process/interrupt.js';
 import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
@@ -37,16 +38,19 @@ const LIVE_MS = 1000;
 
 /** Records the calls between clients and the runtime until an interruption, or until the program ends. */
 export async function runRecord(services: CommandServices, options: RecordOptions): Promise<void> {
-  const {report, connections} = services;
+  const {report, connections, context} = services;
+  // A terminal that is closed must not lose what is recorded.
+  using _hangUp = context.ownsProcess === true ? interruptOnHangUp() : undefined;
   const runtime = await connectedEndpoint(await connections.endpoint());
   await rejectImageEndpoint(services, runtime);
   const path = socketPath(runtime);
   await using place = options.swap ? await swapPlace(services, path) : await ownPlace(path, options.listen);
   const output = await openOutput(services, options, runtime);
+  let failure: unknown;
   try {
     const sessions = await openSessions(services, output);
     try {
-      await recordAt(services, place, {output, sessions, options});
+      failure = await recordAt(services, place, {output, sessions, options});
     } finally {
       sessions?.close();
     }
@@ -56,6 +60,7 @@ export async function runRecord(services: CommandServices, options: RecordOption
   }
   await output.close();
   await reportEnd(services, output, options);
+  if (failure !== undefined) report.fail(failure);
   if (options.file === undefined) return;
   const {sessions, reader} = output;
   const also = sessions === undefined ? '' : ` and ${counted(sessions.sessions, 'session')}`;
@@ -63,22 +68,28 @@ export async function runRecord(services: CommandServices, options: RecordOption
   report.info(`kcri: recorded ${counted(calls, 'call')}${also} to "${options.file}"`);
 }
 
+/** Records until the end. Resolves with the error that ended it, if what is recorded is complete until then. */
 async function recordAt(
   services: CommandServices,
   place: RecordPlace,
   {output, sessions, options}: RelayParts & Pick<Recording, 'options'>,
-): Promise<void> {
+): Promise<unknown> {
   const relay = await openRelay(services, place, {output, sessions});
   try {
     try {
       await place.install();
-      await recordUntilEnd(services, {place, output, options});
+      return await recordUntilEnd(services, {place, output, options});
     } finally {
       // Whatever has failed: the relay's end removes the socket by which a swapped one is recognized.
       await place.uninstall(relay);
     }
   } finally {
-    relay.close();
+    try {
+      // Before connections are closed: calls that this cuts off are open ones, not failed ones.
+      await output.reader.end();
+    } finally {
+      relay.close();
+    }
   }
 }
 
@@ -153,7 +164,7 @@ interface Recording {
   readonly options: RecordOptions;
 }
 
-async function recordUntilEnd(services: CommandServices, recording: Recording): Promise<void> {
+async function recordUntilEnd(services: CommandServices, recording: Recording): Promise<unknown> {
   const {context, out, report, signal: interrupted} = services;
   const {place, options} = recording;
   const ended = new AbortController();
@@ -174,7 +185,7 @@ async function recordUntilEnd(services: CommandServices, recording: Recording): 
     ended.abort();
     await watching;
   }
-  if (failure !== undefined) throw failure as Error;
+  return failure;
 }
 
 /** Reports whether lines are written to standard output. */

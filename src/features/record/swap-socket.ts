@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import type {Stats} from 'node:fs';
 import {chmod, chown, link, lstat, readFile, rename, rm} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
-import {SystemError} from '../../base/errors.js';
+import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import {swappedName} from '../../cri/endpoint.js';
@@ -128,27 +128,53 @@ export class SwappedSocket implements AsyncDisposable {
     await rename(next, path);
   }
 
-  /** Takes the path again, until the signal aborts, whenever a restarted runtime has made a new socket there. */
+  /**
+   * Takes the path again, until the signal aborts, whenever a restarted runtime has made a new socket there. Rejects with SystemError
+   * if that is impossible, as after the directory was removed.
+   */
   async watch(clock: Clock, signal: AbortSignal, onTaken: () => void): Promise<void> {
     while (await sleepUnlessAborted(clock, signal)) {
-      if (await this.#isAbsentOrOwn()) continue;
-      await withFileErrors('swapping', this.paths.path, () => this.#take());
-      onTaken();
+      const owner = await this.#ownerOfPath();
+      if (owner === 'recorder') continue;
+      await this.#rejectRemoved();
+      if (owner === 'runtime' && (await this.#takeUnlessRemoved())) onTaken();
     }
   }
 
-  async #isAbsentOrOwn(): Promise<boolean> {
+  /** Returns false if the path or its directory was removed meanwhile. */
+  async #takeUnlessRemoved(): Promise<boolean> {
+    try {
+      await this.#take();
+      return true;
+    } catch (error) {
+      if (hasErrno(error, 'ENOENT')) return false;
+      throw fileError('swapping', this.paths.path, error);
+    }
+  }
+
+  /** Rejects with SystemError if the recorder's socket has no name left by which the path could be taken again. */
+  async #rejectRemoved(): Promise<void> {
+    const {path, recorder} = this.paths;
+    if ((await ifPresent(() => lstat(recorder)))?.ino === this.#own?.ino) return;
+    throw new SystemError(`cannot record "${path}" any more: "${recorder}" was removed`, {
+      hint: `"kcri runtime down" removes it with the runtime; run "kcri record --swap" again to record a new runtime`,
+    });
+  }
+
+  /** Returns whose socket is at the path; undefined if there is none. */
+  async #ownerOfPath(): Promise<'recorder' | 'runtime' | undefined> {
     const {path, recorder} = this.paths;
     const there = await ifPresent(() => lstat(path));
+    if (there === undefined) return undefined;
     const own = this.#own ?? (await ifPresent(() => lstat(recorder)));
-    return there === undefined || (there.ino === own?.ino && there.dev === own.dev);
+    return there.ino === own?.ino && there.dev === own.dev ? 'recorder' : 'runtime';
   }
 
   /** Puts the runtime's socket back, unless the runtime has made a new one since. */
   async #putBack(isAbandoned = false): Promise<void> {
     const {path, runtime} = this.paths;
     await withFileErrors('putting back', path, async () => {
-      if (isAbandoned || (await this.#isAbsentOrOwn())) await rename(runtime, path);
+      if (isAbandoned || (await this.#ownerOfPath()) !== 'runtime') await rename(runtime, path);
       // What is renamed to another name of itself keeps both.
       for (const own of ownNames(this.paths)) await rm(own, {force: true});
     });

@@ -1,9 +1,10 @@
 import {medianOf} from '../../base/compare.js';
 import {eventPhases} from './event-phases.js';
-import {kubeletPhases, measuredReadyMs} from './kubelet-phases.js';
+import {firstReadiness} from './first-readiness.js';
+import {kubeletPhases} from './kubelet-phases.js';
 import {endOf, isWork, PHASES, type Phase, type PhaseName, type Timeline} from './phase.js';
 import {seenMsOf, type PodFacts} from './pod-facts.js';
-import {runtimePhases, statusReadyMs} from './runtime-phases.js';
+import {runtimePhases} from './runtime-phases.js';
 
 /** Two sources mean the same phase if their times are not further apart, in ms: some have whole seconds. */
 const SAME_MS = 1500;
@@ -21,11 +22,10 @@ export function computeTimeline(facts: PodFacts): Timeline {
   const phases = [kubeletPhases(facts), eventPhases(facts), runtimePhases(facts)]
     .reduce((better, worse) => [...better, ...worse.filter((phase) => !isCovered(phase, better, nowMs))])
     .toSorted(byStart);
-  const readyMs = measuredReadyMs(facts) ?? statusReadyMs(facts);
   return {
     ...{namespace, name, uid, manager},
     startMs: Math.min(seenMsOf(facts) ?? Infinity, phases[0]?.startMs ?? nowMs),
-    ...(readyMs !== undefined && {readyMs}),
+    ...firstReadiness(facts),
     nowMs,
     phases,
   };

@@ -1,6 +1,7 @@
 import type {TimelineStep} from '../../kubelet/index.js';
 import type {Phase, PhaseName} from './phase.js';
 import {isInitContainer, seenMsOf, type PodFacts} from './pod-facts.js';
+import {probePhases} from './probe-phases.js';
 
 /** Phases that are one step with a duration. */
 const STEP_PHASES: Partial<Record<TimelineStep['step'], PhaseName>> = {
@@ -20,17 +21,13 @@ export function kubeletPhases(facts: PodFacts): readonly Phase[] {
   const {steps} = facts;
   return steps.flatMap((step, index): readonly Phase[] => {
     const name = STEP_PHASES[step.step];
-    if (name !== undefined) return [stepPhase(name, step, subjectOf(step, facts))];
     if (step.step === 'Admitted') return admission(step, seenMsOf(facts));
+    if (name === undefined) return [];
+    const own = stepPhase(name, step, subjectOf(step, facts));
     // An init container is ready when it has ended: its run is the phase.
-    if (step.container !== undefined && isInitContainer(facts, step.container)) return [];
-    return probePhase(step, steps.slice(0, index));
+    if (step.container !== undefined && isInitContainer(facts, step.container)) return [own];
+    return [own, ...probePhases(step, steps.slice(index + 1), facts)];
   });
-}
-
-/** Returns the time at which the kubelet found the pod Ready for the first time. */
-export function measuredReadyMs({steps}: PodFacts): number | undefined {
-  return steps.find(({step}) => step === 'PodReady')?.at;
 }
 
 function stepPhase(name: PhaseName, step: TimelineStep, subject: string | undefined): Phase {
@@ -53,20 +50,4 @@ function subjectOf({step, container, containerId, image}: TimelineStep, facts: P
 function admission({at}: TimelineStep, seenMs: number | undefined): readonly Phase[] {
   if (seenMs === undefined || seenMs > at) return [];
   return [{name: 'admission', startMs: seenMs, endMs: at, source: 'kubelet'}];
-}
-
-/** Returns the phase that ends when a container has started or is ready: it begins when what it needs has happened. */
-function probePhase({step, at, container}: TimelineStep, before: readonly TimelineStep[]): readonly Phase[] {
-  if (container === undefined || (step !== 'Started' && step !== 'Ready')) return [];
-  const own = before.filter((other) => other.container === container);
-  const start = own.findLast((other) => other.step === 'StartContainer');
-  if (start === undefined) return [];
-  const launchedMs = start.at + (start.ms ?? 0);
-  const started = own.findLast((other) => other.step === 'Started' && other.at >= start.at);
-  const wasReady = own.some((other) => other.step === 'Ready' && other.at >= start.at);
-  const startMs = Math.min(at, step === 'Started' ? launchedMs : (started?.at ?? launchedMs));
-  // A container that is ready again was not starting.
-  if (step === 'Ready' && wasReady) return [];
-  const name = step === 'Started' ? 'startup' : 'readiness';
-  return [{name, subject: container, startMs, endMs: at, source: 'kubelet'}];
 }

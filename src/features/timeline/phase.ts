@@ -48,8 +48,10 @@ export interface Timeline {
   readonly manager?: PodManagerName;
   /** Time at which the pod was first seen, or the start of its first phase. */
   readonly startMs: number;
-  /** Time at which the pod became Ready; absent if it never was, or it is not known. */
+  /** Time at which the pod became Ready for the first time; absent if it never was, or it is not known. */
   readonly readyMs?: number;
+  /** Time at which that ended; absent if it is Ready since, or it is not known. */
+  readonly readyUntilMs?: number;
   /** Time of the reading, at which phases that have not ended are cut. */
   readonly nowMs: number;
   /** By their starts. */

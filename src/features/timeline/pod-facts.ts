@@ -1,4 +1,5 @@
-import type {Pod} from '../../api/types/v1-pod.js';
+import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {ContainerStatus} from '../../api/types/v1-status.js';
 import type {RecordedEvent, TimelineStep} from '../../kubelet/index.js';
 import type {PodManagerName} from '../pods/pod-selection-flags.js';
 
@@ -42,6 +43,19 @@ export function seenMsOf({pod: {metadata}}: PodFacts): number | undefined {
 /** Reports whether a container is an init container that others wait for until it has ended. */
 export function isInitContainer({pod: {spec}}: PodFacts, name: string): boolean {
   return spec.initContainers?.some((init) => init.name === name && init.restartPolicy !== 'Always') === true;
+}
+
+/** Returns a container of the spec that must become ready: a regular one or a sidecar. */
+export function findContainer(facts: PodFacts, name: string): Container | undefined {
+  const {initContainers = [], containers} = facts.pod.spec;
+  if (isInitContainer(facts, name)) return undefined;
+  return [...containers, ...initContainers].find((container) => container.name === name);
+}
+
+/** Returns the status of a container, also of an init container. */
+export function statusOf({pod: {status}}: PodFacts, name: string): ContainerStatus | undefined {
+  const {initContainerStatuses = [], containerStatuses = []} = status ?? {};
+  return [...containerStatuses, ...initContainerStatuses].find((each) => each.name === name);
 }
 
 /** Returns the start time of the status, which has whole seconds; in ms since the epoch. */

@@ -1,11 +1,14 @@
+import {statusReadyMs} from './first-readiness.js';
 import type {Phase} from './phase.js';
 import {
   type ContainerTimes,
   type PodFacts,
+  findContainer,
   isInitContainer,
   parseMs,
   seenMsOf,
   startTimeMsOf,
+  statusOf,
 } from './pod-facts.js';
 
 /** Gap between two instances of a container that counts as a wait, in ms. */
@@ -20,20 +23,9 @@ export function runtimePhases(facts: PodFacts): readonly Phase[] {
     ),
     ...backOffs(facts),
     ...readiness(facts),
+    ...openProbes(facts),
     ...deletion(facts),
   ];
-}
-
-/**
- * Returns the time at which the pod became Ready; undefined if it is not Ready. The condition has whole seconds: a container that
- * started in that second was started before.
- */
-export function statusReadyMs({pod: {status}, containers}: PodFacts): number | undefined {
-  const ready = status?.conditions?.find(({type}) => type === 'Ready');
-  const second = ready?.status === 'True' ? parseMs(ready.lastTransitionTime ?? undefined) : undefined;
-  if (second === undefined) return undefined;
-  const started = containers.flatMap(({startedMs = second}) => (startedMs < second + 1000 ? startedMs : []));
-  return Math.max(second, ...started);
 }
 
 /** Returns the phases before the first container: nothing measures them but a kubelet. */
@@ -94,7 +86,8 @@ function containerPhases(
 }
 
 /** Returns the waits between the instances of a container, and the one that lasts. */
-function backOffs({containers, pod}: PodFacts): readonly Phase[] {
+function backOffs(facts: PodFacts): readonly Phase[] {
+  const {containers} = facts;
   return containers.flatMap(({name, finishedMs}, index): readonly Phase[] => {
     if (finishedMs === undefined) return [];
     const next = containers.slice(index + 1).find((other) => other.name === name);
@@ -102,7 +95,7 @@ function backOffs({containers, pod}: PodFacts): readonly Phase[] {
     const inferred = 'from the exit to the next creation';
     if (next !== undefined)
       return next.createdMs - finishedMs < BACK_OFF_MS ? [] : [{...phase, endMs: next.createdMs, inferred}];
-    const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting;
+    const waiting = statusOf(facts, name)?.state?.waiting;
     return waiting?.reason === 'CrashLoopBackOff' ? [{...phase, inferred: 'from the exit until now'}] : [];
   });
 }
@@ -121,6 +114,28 @@ function readiness(facts: PodFacts): readonly Phase[] {
       inferred: 'until the condition Ready, which has whole seconds',
     },
   ];
+}
+
+/** Returns the waits for the startup and readiness probes of running containers. */
+function openProbes(facts: PodFacts): readonly Phase[] {
+  return facts.containers.flatMap(({name, startedMs, finishedMs}): readonly Phase[] => {
+    const status = statusOf(facts, name);
+    if (startedMs === undefined || finishedMs !== undefined || status === undefined || status.ready)
+      return [];
+    const {startupProbe, readinessProbe} = findContainer(facts, name) ?? {};
+    const isStarting = startupProbe !== undefined && status.started !== true;
+    if (!isStarting && readinessProbe === undefined) return [];
+    const inferred = 'from the start of the container; its probe has not succeeded';
+    return [
+      {
+        name: isStarting ? 'startup' : 'readiness',
+        subject: name,
+        startMs: startedMs,
+        source: 'status',
+        inferred,
+      },
+    ];
+  });
 }
 
 /** Returns the termination of a pod that is being deleted: its timestamp is the end of the grace period. */

@@ -27,12 +27,19 @@ export function summaryLines(timeline: Timeline, medians: Medians): readonly str
     .filter(({durationMs}) => durationMs >= 1)
     .slice(0, NAMED);
   return [
-    ...(totalMs === undefined ? [] : [`Ready after ${durationText(totalMs)}`]),
+    ...(totalMs === undefined ? [] : [`Ready after ${durationText(totalMs)}${lastedText(timeline)}`]),
     ...slowest.map(
       (rated, index) => `${index === 0 ? 'slowest: ' : '         '}${ratedText(rated, totalMs)}`,
     ),
     ...uncoveredText(timeline, totalMs),
   ];
+}
+
+/** Returns how long the pod was Ready, if that has ended. */
+function lastedText({readyMs, readyUntilMs}: Timeline): string {
+  return readyMs === undefined || readyUntilMs === undefined
+    ? ''
+    : `, for ${durationText(readyUntilMs - readyMs)}`;
 }
 
 function ratedText({phase, durationMs, medianMs}: RatedPhase, totalMs: number | undefined): string {

@@ -1,18 +1,21 @@
 // Pods of kcri on a fake runtime, and `kcri ui` of the bundle in a process of its own.
-import {spawn} from 'node:child_process';
-import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {compileFakes} from '../../../scripts/compile-fakes.mjs';
+import {Program, within} from '../program.mjs';
 import {sleepingContainers} from '../sleeping-containers.mjs';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
 /** Containers of a pod. */
 const CONTAINERS = 2;
+/** Deadlines on a busy machine, in s: of the link of kcri ui, of the sync of a pod, and of the end of the fake runtime. */
+const LINK_SECONDS = 60;
+const POD_SECONDS = 1;
+const END_SECONDS = 20;
 
 /** Starts pods and `kcri ui`, calls `use`, and removes everything. */
 export async function withUiNode({pods, changing, profile}, use) {
@@ -29,18 +32,14 @@ export async function withUiNode({pods, changing, profile}, use) {
   try {
     await syncPods([...options, 'sync', '--pod-logs-dir', join(directory, 'logs'), '-'], env, pods);
     const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-    kcri = spawn(process.execPath, [...profiling, KCRI, ...options, 'ui'], {
-      env,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [output] = await once(kcri.stdout, 'data');
-    return await use(new UiNode(runtime, kcri, output.toString().trim()));
+    kcri = new Program('kcri ui', [process.execPath, ...profiling, KCRI, ...options, 'ui'], {env});
+    const link = await kcri.firstLine(LINK_SECONDS, 'the link');
+    const value = await kcri.during(use(new UiNode(runtime, kcri, link)));
+    await kcri.stop();
+    return value;
   } finally {
-    if (kcri !== undefined) {
-      kcri.kill('SIGINT');
-      await once(kcri, 'exit');
-    }
-    await runtime.stop();
+    kcri?.kill();
+    await within(END_SECONDS, 'the end of the fake runtime', runtime.stop());
     await rm(directory, {recursive: true});
   }
 }
@@ -80,12 +79,10 @@ class UiNode {
 }
 
 async function syncPods(args, env, count) {
-  const sync = spawn(process.execPath, [KCRI, ...args], {env, stdio: ['pipe', 'ignore', 'pipe']});
-  let errors = '';
-  sync.stderr.on('data', (data) => (errors += data));
-  sync.stdin.end(Array.from({length: count}, (_, n) => manifest(n)).join('\n---\n'));
-  const [code] = await once(sync, 'exit');
-  if (code !== 0) throw new Error(`kcri sync fails: ${errors}`);
+  const input = Array.from({length: count}, (_, n) => manifest(n)).join('\n---\n');
+  await new Program('kcri sync', [process.execPath, KCRI, ...args], {env, input}).succeed(
+    60 + count * POD_SECONDS,
+  );
 }
 
 function manifest(n) {

@@ -17,6 +17,7 @@ export class FakeTerminal {
   /** Lines longer than the width of the terminal. */
   readonly wrapped: string[] = [];
   #row = 0;
+  #column = 0;
 
   constructor(columns = 80, rows = 24) {
     this.columns = columns;
@@ -41,25 +42,41 @@ export class FakeTerminal {
     if (token === '\n') this.#newline();
     else if (letter === undefined) this.#write(token);
     else if (letter === 'F') this.#up(Number(number));
-    else if (letter === 'J') this.lines.splice(this.#row, Infinity, '');
+    else if (letter === 'J') this.#clearBelow();
+    else if (letter === 'K') this.#clearLineEnd();
     else if (letter === 'l' || letter === 'h') this.cursorVisible = letter === 'h';
     else if (letter !== 'm') throw new Error(`unsupported terminal sequence ${JSON.stringify(token)}`);
   }
 
   #write(text: string): void {
-    const line = `${this.lines[this.#row] ?? ''}${text}`;
-    this.lines[this.#row] = line;
-    if (line.length > this.columns) this.wrapped.push(line);
+    const line = (this.lines[this.#row] ?? '').padEnd(this.#column);
+    const written = `${line.slice(0, this.#column)}${text}`;
+    this.lines[this.#row] = `${written}${line.slice(written.length)}`;
+    this.#column = written.length;
+    if (written.length > this.columns) this.wrapped.push(written);
+  }
+
+  #clearBelow(): void {
+    this.#clearLineEnd();
+    this.lines.length = this.#row + 1;
+  }
+
+  /** Erases from the cursor, which stays on the last character of a full line. */
+  #clearLineEnd(): void {
+    const start = Math.min(this.#column, this.columns - 1);
+    this.lines[this.#row] = (this.lines[this.#row] ?? '').slice(0, start);
   }
 
   #newline(): void {
     this.#row += 1;
+    this.#column = 0;
     this.lines[this.#row] ??= '';
     this.tallest = Math.max(this.tallest, this.lines.length);
   }
 
   /** Moves the cursor up, but not above the screen: scrolled lines cannot be reached. */
   #up(count: number): void {
+    this.#column = 0;
     this.#row = Math.max(this.#row - count, this.lines.length - this.rows, 0);
   }
 }

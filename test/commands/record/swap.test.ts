@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {link, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
+import {link, mkdir, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
 import {createConnection, createServer} from 'node:net';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -111,6 +111,41 @@ describe('record --swap', () => {
     expect(parseLines(stdout).slice(1)).toMatchObject([{method: 'Version', code: 'OK'}]);
     expect(await inodeOf(runtime.socketPath)).toBe(fresh);
   });
+
+  test.each([false, true])(
+    'ends with what is recorded when the runtime and its directory are removed, also if there is a new runtime (%s)',
+    async (isReplaced) => {
+      await using runtime = await FakeRuntime.start();
+      const directory = await temporaryDirectory();
+      const file = join(directory, 'calls.jsonl');
+      const recording = runKcri(['record', '--swap', `--file=${file}`, '--summary'], {
+        endpoint: runtime.endpoint,
+      });
+      await until(async () => (await filesOf(runtime)).includes('cri.sock.kcri-runtime'));
+      await until(
+        async () =>
+          (await inodeOf(`${runtime.socketPath}.kcri-record`)) === (await inodeOf(runtime.socketPath)),
+      );
+      await callVersion(runtime);
+      // As "kcri runtime down" does, and "kcri runtime up" after it.
+      await runtime.crash();
+      await rename(dirname(runtime.socketPath), join(directory, 'removed'));
+      await mkdir(dirname(runtime.socketPath));
+      if (isReplaced) await runtime.restart();
+      const {stdout, stderr, exitCode} = await recording;
+      expect(exitCode).toBe(1);
+      const {socketPath} = runtime;
+      expect(stderr).toContain(
+        `kcri: cannot record "${socketPath}" any more: "${socketPath}.kcri-record" was removed\n` +
+          'hint: "kcri runtime down" removes it with the runtime; run "kcri record --swap" again to record a new runtime\n' +
+          `kcri: recorded 1 call to "${file}"\n`,
+      );
+      expect(stdout).toMatch(/^Version +1 /m);
+      expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([{method: 'Version'}]);
+      if (isReplaced) await callVersion(runtime);
+      expect(await filesOf(runtime)).toEqual(isReplaced ? ['cri.sock'] : []);
+    },
+  );
 
   test('a guard puts the socket back if the recorder is killed', async () => {
     await using runtime = await FakeRuntime.start();

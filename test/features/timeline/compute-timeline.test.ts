@@ -5,18 +5,9 @@ import {
   slowestPhases,
   uncoveredMs,
 } from '../../../src/features/timeline/compute-timeline.js';
-import {phaseTitle, type Phase} from '../../../src/features/timeline/phase.js';
+import type {Phase} from '../../../src/features/timeline/phase.js';
 import type {PodFacts} from '../../../src/features/timeline/pod-facts.js';
-import {anEvent, someFacts, T0} from './some-facts.js';
-
-/** Formats a phase as its title, its times in seconds, its source, and `~` if it is inferred. */
-function brief(phase: Phase): string {
-  const second = (ms: number): string => String((ms - T0) / 1000);
-  const end = phase.endMs === undefined ? '…' : second(phase.endMs);
-  return `${phaseTitle(phase)} ${second(phase.startMs)}-${end} ${phase.source}${phase.inferred === undefined ? '' : ' ~'}`;
-}
-
-const phasesOf = (facts: PodFacts): readonly string[] => computeTimeline(facts).phases.map(brief);
+import {anEvent, brief, phasesOf, someFacts, T0} from './some-facts.js';
 
 const STEPS: PodFacts['steps'] = [
   {step: 'Admitted', at: T0 + 300},

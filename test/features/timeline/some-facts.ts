@@ -1,4 +1,6 @@
 import type {RecordedEvent} from '../../../src/kubelet/index.js';
+import {computeTimeline} from '../../../src/features/timeline/compute-timeline.js';
+import {phaseTitle, type Phase} from '../../../src/features/timeline/phase.js';
 import type {PodFacts} from '../../../src/features/timeline/pod-facts.js';
 
 /** Start of the pod in these tests, in ms since the epoch. */
@@ -40,3 +42,13 @@ export function anEvent(
   const at = new Date(atMs).toISOString();
   return {type: 'Normal', reason, message, count: 1, firstTimestamp: at, lastTimestamp: at, ...more};
 }
+
+/** Formats a phase as its title, its times in seconds, its source, and `~` if it is inferred. */
+export function brief(phase: Phase): string {
+  const second = (ms: number): string => String((ms - T0) / 1000);
+  const end = phase.endMs === undefined ? '…' : second(phase.endMs);
+  return `${phaseTitle(phase)} ${second(phase.startMs)}-${end} ${phase.source}${phase.inferred === undefined ? '' : ' ~'}`;
+}
+
+/** Formats the phases of a pod. */
+export const phasesOf = (facts: PodFacts): readonly string[] => computeTimeline(facts).phases.map(brief);

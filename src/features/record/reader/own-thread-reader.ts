@@ -30,6 +30,7 @@ export class OwnThreadReader implements CallReader {
   readonly #summary = new CallSummary();
   readonly #recorder: CallRecorder | undefined;
   readonly #sink: CallSink;
+  #last: readonly MethodSummary[] | undefined;
 
   constructor({clock, limits, mask, write}: OwnThreadReaderOptions) {
     this.queue = new IdleQueue(clock);
@@ -55,11 +56,12 @@ export class OwnThreadReader implements CallReader {
 
   async summarize(): Promise<readonly MethodSummary[]> {
     this.queue.finish();
-    return this.#summary.methods();
+    return this.#last ?? this.#summary.methods();
   }
 
   async end(): Promise<void> {
     this.queue.finish();
     this.#recorder?.finish();
+    this.#last ??= this.#summary.methods();
   }
 }
