@@ -100,8 +100,9 @@ export class Kubelet {
     await this.#parts.nodeManagers.start(
       createNodeManagerServices(
         {
-          ...{...this.#options, events: this.#parts.events, objects: this.#parts.sources.objects, record},
-          ended: this.#end.signal,
+          ...this.#options,
+          ...{events: this.#parts.events, objects: this.#parts.sources.objects},
+          ...{record, ended: this.#end.signal},
         },
         this.#core,
       ),

@@ -21,6 +21,7 @@ import {explainRejection} from './rejection.js';
 import {explainStart} from './start.js';
 import {
   describeAdvice,
+  isNews,
   timeText,
   type ContainerRule,
   type ContainerSubject,
@@ -57,9 +58,6 @@ const NOTICES: readonly ContainerRule[] = [noticeThrottling, noticeMemory];
 
 /** Rules about exits, which also explain why a container that runs again was restarted. */
 const EXIT_RULES: readonly ContainerRule[] = [explainOomKill, explainStart, explainExit];
-
-/** Time in which a restart is still news, in ms. */
-const RECENT_MS = 3_600_000;
 
 /**
  * Returns why a pod, or one container of it, is in its state, the most important cause first; an empty list if nothing is
@@ -155,7 +153,7 @@ function explainRestart(subject: ContainerSubject): readonly Finding[] {
   // An instance that the kubelet removed has no time of its end, which was just before the start of the next.
   const ended = exit?.finishedAt ?? running?.startedAt;
   if (running === undefined || exit === undefined || ended === undefined) return [];
-  if (Date.parse(snapshot.takenAt) - Date.parse(ended) > RECENT_MS) return [];
+  if (!isNews(ended, snapshot)) return [];
   const finding = firstOf(EXIT_RULES, {...subject, exit});
   if (finding === undefined) return [];
   const since =

@@ -91,6 +91,14 @@ export function isSince(event: RecordedEvent | undefined, time: string | undefin
   return event !== undefined && time !== undefined && Date.parse(event.lastTimestamp) >= Date.parse(time);
 }
 
+/** Time in which what happened to a pod that runs is still news, in ms. */
+const NEWS_MS = 3_600_000;
+
+/** Reports whether something that happened to a pod that runs now is worth mentioning. */
+export function isNews(time: string, {takenAt}: Pick<PodSnapshot, 'takenAt'>): boolean {
+  return Date.parse(takenAt) - Date.parse(time) <= NEWS_MS;
+}
+
 /** Returns an event as evidence: `FailedMount 3 times, last at 12:40:11 (5s ago)`. */
 export function eventText({reason, count, lastTimestamp}: RecordedEvent, snapshot: PodSnapshot): string {
   const times = count > 1 ? ` ${count} times, last` : '';

@@ -2,13 +2,16 @@ import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import type {Finding} from '../finding.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
 import {NOT_EXPANDED} from './preparation.js';
-import {describeAdvice, eventsOf, eventText, isSince} from './subject.js';
+import {describeAdvice, eventsOf, eventText, isNews, isSince} from './subject.js';
 
-/** Events of the growth of volumes, whose last one says whether it failed. A kubelet that is new on the node mounts them again. */
-const FAILURES = ['VolumeResizeFailed', 'FileSystemResizeFailed', 'FailedMount'];
+/**
+ * Events of changes of claims, whose last one says whether the change failed. A kubelet that is new on the node mounts the volumes
+ * again.
+ */
+const FAILURES = ['VolumeResizeFailed', 'ClaimChangeRefused', 'FileSystemResizeFailed', 'FailedMount'];
 const SUCCESSES = ['VolumeResizeSuccessful', 'FileSystemResizeSuccessful'];
 
-/** Causes of volumes that do not get the size that their claims ask for. */
+/** Causes of volumes that do not become what their claims ask for. */
 const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   NOT_EXPANDED,
   {
@@ -27,11 +30,13 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   },
 ];
 
-/** Notices a pod that runs with a volume which does not get the size that its claim asks for. */
+/** Notices a pod that runs with a volume which does not become what its claim asks for. */
 export function noticeVolumes(snapshot: PodSnapshot): Finding | undefined {
   const [newest] = eventsOf(snapshot, undefined, ...FAILURES, ...SUCCESSES);
   if (newest === undefined || SUCCESSES.includes(newest.reason)) return undefined;
-  const {reason, message} = newest;
+  const {reason, message, lastTimestamp} = newest;
+  // A claim that was corrected leaves no event.
+  if (!isNews(lastTimestamp, snapshot)) return undefined;
   const known = explainMessage(PATTERNS, message, snapshot);
   // A volume that could not be mounted at first, and was before the last start, is well.
   if (reason === 'FailedMount' && (known === undefined || !isSince(newest, lastStartOf(snapshot))))

@@ -31,6 +31,11 @@ describe('a volume that cannot be enlarged while its pod runs', () => {
       'PersistentVolumeClaim "default/data" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity (16Mi)',
       'the change of the claim default/data is refused: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity (16Mi)',
     ],
+    [
+      'ClaimChangeRefused',
+      'PersistentVolumeClaim "default/data" is invalid: spec: Forbidden: spec is immutable',
+      'the change of the claim default/data is refused: spec: Forbidden: spec is immutable',
+    ],
     ['VolumeResizeFailed', 'no reason', 'a volume cannot be enlarged: "no reason"'],
     [
       'FailedMount',
@@ -57,6 +62,7 @@ describe('a volume that cannot be enlarged while its pod runs', () => {
       ],
     ],
     ['was enlarged before the container started', [event('FailedMount', failure, '2026-11-27T11:59:59Z')]],
+    ['failed long ago', [event('VolumeResizeFailed', 'full', '2026-11-27T11:44:59Z')]],
     ['was mounted late', [event('FailedMount', 'MountVolume.SetUp failed for volume "d" : x')]],
   ])('is no news if it %s', (_, events) => {
     expect(diagnose(aSnapshot({events}))).toEqual([]);
