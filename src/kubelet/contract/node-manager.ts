@@ -71,6 +71,8 @@ export interface NodeManager {
    * (UnprepareDynamicResources).
    */
   readonly podStopped?: (pod: Pod) => Promise<void>;
+  /** Resolves when nothing that stopped pods had is being released in the background. */
+  readonly released?: () => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
   /** Returns the health of what a container uses, for its status (UpdateAllocatedResourcesStatus). */
@@ -254,6 +256,8 @@ export interface NodeManagers {
   containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
+  /** Resolves when nothing that stopped pods had is being released in the background. */
+  released(): Promise<void>;
   /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
   takeExtendedResources(): ExtendedResources;
   /** Returns the volumes that must stay attached to the node, by unique name; undefined while they are not known. */

@@ -33,6 +33,8 @@ import {openKubeletParts, type KubeletParts} from './open-kubelet-parts.js';
 const LOAD_RETRY_MS = 1000;
 /** Time limit for work in progress when the kubelet stops, in ms. The next kubelet resumes unfinished work. */
 const LAST_WORK_MS = 2000;
+/** Time limit for the release of the volumes of pods that are stopped with the kubelet, in ms. */
+const RELEASE_MS = 30_000;
 
 /**
  * The daemon: the kubelet core with file and HTTP sources, image GC and log rotation (kubelet.go Run). It is opened, built and
@@ -262,6 +264,7 @@ export class Kubelet {
     });
   }
 
+  /** Stops all pods, and waits for a limited time until their volumes are unmounted: nothing would unmount them after this process. */
   async #stopPods(): Promise<void> {
     const ended = this.#parts.manager.list().map(
       async ({pod}) =>
@@ -270,5 +273,15 @@ export class Kubelet {
         }),
     );
     await Promise.all(ended);
+    const {workers} = this.#core;
+    const released = workers.idle().then(async () => this.#parts.nodeManagers.released());
+    const {clock, logger} = this.#options;
+    if (await finishesWithin(released, RELEASE_MS, clock, this.#end.signal)) return;
+    logger
+      .forFile('kubelet.ts')
+      .error(
+        'their drivers did not answer in time, or failed',
+        'Volumes of stopped pods are left: the next start, or the deletion of the pods, unmounts them',
+      );
   }
 }

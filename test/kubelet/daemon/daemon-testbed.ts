@@ -29,6 +29,8 @@ export interface DaemonTestbedOptions {
   readonly eviction?: KubeletOptions['eviction'];
   /** Managers of the node; the kubelet's own by default. */
   readonly nodeManagers?: KubeletOptions['nodeManagers'];
+  /** True to stop the pods with the kubelet. */
+  readonly stopPodsOnExit?: boolean;
   /** True to remove unused images periodically. */
   readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
@@ -185,6 +187,7 @@ export class DaemonTestbed implements AsyncDisposable {
         ...(this.#seed.metrics && {metrics: this.#seed.metrics}),
         ...(this.#seed.eviction && {eviction: this.#seed.eviction}),
         nodeManagers: this.#seed.nodeManagers,
+        ...(this.#seed.stopPodsOnExit === true && {stopPodsOnExit: true}),
         ...(this.#seed.imageGc === true && {images: {service: this.#connection.images}}),
       },
     });

@@ -141,6 +141,10 @@ export class NodeManagerSet implements NodeManagers {
     for (const manager of this.#managers) await manager.podStopped?.(pod);
   }
 
+  async released(): Promise<void> {
+    await Promise.all(this.#managers.map(async (manager) => manager.released?.()));
+  }
+
   takeExtendedResources(): ExtendedResources {
     const all = this.#managers.flatMap(({extended}) => extended?.takeResources() ?? []);
     return {

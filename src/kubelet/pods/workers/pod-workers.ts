@@ -71,7 +71,7 @@ export class PodWorkers {
   #synced = false;
   #stopped = false;
   /** Called when all workers are idle. */
-  #onIdle: (() => void) | undefined;
+  readonly #onIdle: (() => void)[] = [];
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
@@ -111,7 +111,7 @@ export class PodWorkers {
     if (worker.activity.kind === 'running' || this.#stopped) return;
     worker.activity = {kind: 'running', cancel: undefined};
     const running = this.#run(worker).finally(() => {
-      if (this.#isIdle()) this.#onIdle?.();
+      if (this.#isIdle()) for (const idle of this.#onIdle.splice(0)) idle();
     });
     runInBackground('pod worker', running);
   }
@@ -366,9 +366,14 @@ export class PodWorkers {
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) cancelWork(worker);
+    await this.idle();
+  }
+
+  /** Resolves when no worker is at work. */
+  async idle(): Promise<void> {
     if (this.#isIdle()) return;
     await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
+      this.#onIdle.push(resolve);
     });
   }
 

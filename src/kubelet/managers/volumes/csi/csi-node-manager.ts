@@ -62,6 +62,7 @@ export function createCsiManager(
         await running?.volumes.attachments?.removeUnmounted(mounted);
       },
     },
+    released: async () => running?.staged.idle(),
     volumesInUse: () => running?.volumes.volumesInUse(),
   };
 }

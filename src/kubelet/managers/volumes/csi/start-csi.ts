@@ -13,6 +13,7 @@ import {StagedVolumes} from './staged-volumes.js';
 export interface RunningCsi {
   readonly drivers: CsiDrivers;
   readonly volumes: CsiVolumeManager;
+  readonly staged: Pick<StagedVolumes, 'idle'>;
   /** Unmounts the volumes of orphaned pods; does nothing once that was done. Rejects like unmountOrphanedVolumes. */
   readonly unmountOrphaned: (signal: AbortSignal) => Promise<void>;
 }
@@ -49,7 +50,7 @@ export async function startCsi(
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
     isDone ||= await unmountOrphanedVolumes(manager, volumes, during);
   };
-  return {drivers, volumes, unmountOrphaned};
+  return {drivers, volumes, staged, unmountOrphaned};
 }
 
 /** The parts for the CSI drivers of a process, which nothing runs yet. */
