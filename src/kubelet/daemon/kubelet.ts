@@ -99,15 +99,9 @@ export class Kubelet {
     const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
     await enforceReservations(allocatable);
     await this.#makeDirectories();
+    const services = {events: this.#parts.events, objects: this.#parts.sources.objects, record};
     await this.#parts.nodeManagers.start(
-      createNodeManagerServices(
-        {
-          ...this.#options,
-          ...{events: this.#parts.events, objects: this.#parts.sources.objects},
-          ...{record, ended: this.#end.signal},
-        },
-        this.#core,
-      ),
+      createNodeManagerServices({...this.#options, ...services, ended: this.#end.signal}, this.#core),
       signal,
     );
     await using _hosts = this.#parts.services.start(this.#parts.registry);
