@@ -58,6 +58,8 @@ export interface CsiCall {
   readonly driver: string;
   /** Full name, such as `/csi.v1.Node/NodeStageVolume`. */
   readonly method: string;
+  /** True if it is for a volume of an in-tree kind that the driver replaced. */
+  readonly isMigrated: boolean;
   readonly code: string;
   readonly durationMs: number;
 }

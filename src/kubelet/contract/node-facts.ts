@@ -42,8 +42,18 @@ export interface RuntimeFeatures {
   readonly handlers: ReadonlyMap<string, HandlerFeatures>;
   /** True if it supports a policy for supplementary groups; undefined if the runtime does not report features. */
   readonly supplementalGroupsPolicy: boolean | undefined;
-  /** Name and version of a runtime that creates containers without their CDI devices; undefined for others. */
-  readonly ignoresCdi?: string | undefined;
+  /** True if its configuration says that containers get no CDI devices. */
+  readonly isCdiDisabled?: boolean;
+  /** A runtime that creates containers without their CDI devices; undefined for others. */
+  readonly ignoresCdi?: CdiIgnorer | undefined;
+}
+
+/** A runtime that creates containers without their CDI devices. */
+export interface CdiIgnorer {
+  /** Name and version. */
+  readonly runtime: string;
+  /** What makes it use them. */
+  readonly remedy: string;
 }
 
 /** The host's resolv.conf, parsed (network/dns parseResolvConf). */

@@ -80,7 +80,7 @@ export async function readNodeFacts(
       options.cgroupDriver ?? readCgroupDriver(runtime, signal),
       readEphemeralStorage(options.rootDir),
       readThermalThrottlePaths(),
-      runtime.status({}, {signal}).then(runtimeFeaturesOf),
+      runtime.status({verbose: true}, {signal}).then(runtimeFeaturesOf),
       readMaxPids(),
     ]);
   return {

@@ -49,21 +49,25 @@ test('a pod gets the device of its claim, which is released when the pod is dele
 });
 
 test.each([
-  ['containerd', 'v1.6.20~ds1', 1],
-  ['containerd', '1.7.2', 0],
-  ['containerd', 'v2.1.9', 0],
-  ['cri-o', '1.6.2', 0],
+  ['containerd', 'v1.6.20~ds1', undefined, 'update it to 1.7 or later with enable_cdi = true'],
+  ['containerd', '1.7.2', undefined, undefined],
+  ['containerd', '1.7.2', false, 'set enable_cdi = true in its configuration, and restart it'],
+  ['containerd', 'v2.1.9', false, 'set enable_cdi = true in its configuration, and restart it'],
+  ['containerd', 'v2.1.9', true, undefined],
+  ['cri-o', '1.6.2', undefined, undefined],
 ])(
-  'a runtime that ignores CDI devices is warned about: %s %s',
-  async (runtimeName, runtimeVersion, count) => {
-    const testbed = await createTestbed({runtimeName, runtimeVersion});
+  'a runtime that ignores CDI devices is warned about: %s %s, enableCDI %s',
+  async (runtimeName, runtimeVersion, enableCDI, remedy) => {
+    const testbed = await createTestbed({runtimeName, runtimeVersion, runtimeConfig: {enableCDI}});
     const driver = await startDriver(testbed);
     const file = await testbed.write('web.yaml', documents(aPod('web'), CLASS, SLICE, TEMPLATE));
     const {stderr, exitCode} = await testbed.run(['sync', file]);
     expect(exitCode).toBe(0);
-    const warning =
-      /^default\/web: CDIDevicesIgnored: containerd v1\.6\.20~ds1 ignores the CDI devices example\.com\/dra=web-gpu-\w+: update it to 1\.7 or later /gm;
-    expect(stderr.match(warning) ?? []).toHaveLength(count);
+    const warnings = stderr.split('\n').filter((line) => line.includes('CDIDevicesIgnored'));
+    const found = `default/web: CDIDevicesIgnored: containerd ${runtimeVersion} ignores the CDI devices example.com/dra=web-gpu-`;
+    expect(warnings.map((line) => line.replace(/web-gpu-\w+/, 'web-gpu-'))).toEqual(
+      remedy === undefined ? [] : [expect.stringContaining(`${found}: ${remedy}`)],
+    );
     await driver.stop();
   },
 );

@@ -34,6 +34,8 @@ export interface FakeRuntimeStateOptions {
   readonly profile?: ProfileName | undefined;
   readonly runtimeName?: string | undefined;
   readonly runtimeVersion?: string | undefined;
+  /** Values of the configuration in the verbose status. */
+  readonly runtimeConfig?: object | undefined;
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
   /** Names of runtime handlers accepted by RunPodSandbox, in addition to the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;

@@ -20,6 +20,8 @@ export interface CsiVolume {
   readonly handle: string;
   /** True for a volume in the spec of a pod, which the driver creates and removes with the pod. */
   readonly isEphemeral: boolean;
+  /** True for a volume of an in-tree kind that the driver replaced; false by default. */
+  readonly isMigrated?: boolean | undefined;
   readonly readOnly: boolean;
   /** Empty to leave it to the driver. */
   readonly fsType: string;

@@ -67,8 +67,8 @@ export class NodeOperationMetrics {
     this.#volumeTotals.observe(toSeconds(durationMs), plugin, 'overall_volume_mount');
   }
 
-  csiCallCompleted({driver, method, code, durationMs}: CsiCall): void {
-    this.#csiCalls.observe(toSeconds(durationMs), driver, method, code, 'false');
+  csiCallCompleted({driver, method, code, isMigrated, durationMs}: CsiCall): void {
+    this.#csiCalls.observe(toSeconds(durationMs), driver, method, code, String(isMigrated));
   }
 
   evictionStatsUsed(signal: string, ageMs: number): void {

@@ -22,7 +22,7 @@ export async function readNode(
   return {
     services: {runtime, images},
     endpoint: await canonicalEndpoint(endpoint),
-    node: {...facts, runtime: {...facts.runtime, ignoresCdi: ignoringCdi(version)}},
+    node: {...facts, runtime: {...facts.runtime, ignoresCdi: ignoringCdi(version, facts.runtime)}},
     runtimeName: version.runtimeName,
     clock,
   };

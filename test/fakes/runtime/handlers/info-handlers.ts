@@ -11,9 +11,22 @@ export function infoHandlers(state: FakeRuntimeState): Handlers {
   } = state.options;
   return {
     Version: () => ({version: '0.1.0', runtimeName, runtimeVersion, runtimeApiVersion: 'v1'}),
-    Status: ({verbose}) => ({...status(state), info: verbose ? profile.runtimeInfo() : {}}),
+    Status: ({verbose}) => ({...status(state), info: verbose ? runtimeInfo(state) : {}}),
     RuntimeConfig: () => ({linux: {cgroupDriver}}),
     UpdateRuntimeConfig: () => ({}),
+  };
+}
+
+/** Returns the verbose part of the status, with what the test adds to the configuration. */
+function runtimeInfo({
+  profile,
+  options: {runtimeConfig},
+}: FakeRuntimeState): Readonly<Record<string, string>> {
+  const info = profile.runtimeInfo();
+  if (runtimeConfig === undefined) return info;
+  return {
+    ...info,
+    config: JSON.stringify({...(JSON.parse(info['config'] ?? '{}') as object), ...runtimeConfig}),
   };
 }
 

@@ -112,6 +112,26 @@ test('a volume of a kind that a driver replaced is reported as migrated', async 
   const azureDisk = {diskName: 'd1', diskURI: '/subscriptions/s1/disks/d1', kind: 'Managed'};
   testbed.createPod('p', {volumes: [{name: 'v', azureDisk}]});
   await testbed.cluster.untilPhase('p', 'Running');
-  const counts = await countsIn(metrics, OPERATIONS);
-  expect(counts.get(`kubernetes.io/csi:${name} volume_mount success true`)).toBe(1);
+  testbed.cluster.api.deletePod('p');
+  await testbed.cluster.untilDeleted('p');
+  const plugin = `kubernetes.io/csi:${name}`;
+  const counted = async () =>
+    [...(await countsIn(metrics, OPERATIONS))].filter(([labels]) => labels.startsWith(plugin)).toSorted();
+  await testbed.cluster.daemon.until('its unstaging is timed', async () =>
+    (await counted()).some(([labels]) => labels.includes('unmount_device')),
+  );
+  expect(await counted()).toEqual([
+    [`${plugin} unmount_device success true`, 1],
+    [`${plugin} volume_apply_access_control success false`, 1],
+    [`${plugin} volume_mount success true`, 1],
+    [`${plugin} volume_unmount success true`, 1],
+  ]);
+  // As in a kubelet, only calls that mount are marked: it does not know the kind of what is unpublished.
+  const calls = parseExposition(await metrics.metricsText([])).filter(
+    (sample) => sample.name === 'csi_operations_seconds_count',
+  );
+  const migrated = calls.flatMap(({labels}) =>
+    labels['migrated'] === 'true' ? [labels['method_name']?.replace('/csi.v1.Node/', '')] : [],
+  );
+  expect(migrated.toSorted()).toEqual(['NodeGetCapabilities', 'NodePublishVolume', 'NodeStageVolume']);
 });

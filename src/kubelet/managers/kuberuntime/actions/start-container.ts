@@ -282,7 +282,7 @@ function warnAboutCdi({node}: SyncContext, {config}: ConfiguredContainer, events
   if (ignoresCdi === undefined || names === '') return;
   events.warning(
     'CDIDevicesIgnored',
-    `${ignoresCdi} ignores the CDI devices ${names}: update it to 1.7 or later with enable_cdi = true, which is the default since 2.0, and restart the kubelet`,
+    `${ignoresCdi.runtime} ignores the CDI devices ${names}: ${ignoresCdi.remedy}, and restart it and the kubelet`,
   );
 }
 

@@ -78,7 +78,7 @@ async function publishBlockVolume(
   signal: AbortSignal,
 ): Promise<void> {
   const {driver: name, handle, readOnly, attributes} = volume;
-  const client = drivers.client(name, PUBLISH_BLOCK_STEP);
+  const client = drivers.client(name, PUBLISH_BLOCK_STEP, volume.isMigrated);
   const secrets = await readSecret(cluster, 'NodePublishSecretRef', volume.publishSecret, signal);
   await makeDirectoryPath(dirname(target), 0o750);
   const capabilities = await client.capabilities(signal);

@@ -53,9 +53,12 @@ export class CsiDrivers implements PluginHandler {
     return await readDriverInfo(name, this.#connect(name, driver.endpoint), signal);
   }
 
-  /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
-  client(name: string, step: string): CsiDriverClient {
-    return this.#connect(name, this.endpoint(name, step));
+  /**
+   * Returns a client of a driver, whose calls are for a volume of a replaced kind or, by default, not. Throws SystemError if it is not
+   * registered; `step` starts the message.
+   */
+  client(name: string, step: string, isMigrated?: boolean): CsiDriverClient {
+    return this.#connect(name, this.endpoint(name, step), isMigrated);
   }
 
   /** Returns the socket of a driver. Throws SystemError if it is not registered; `step` starts the message. */
@@ -88,8 +91,8 @@ export class CsiDrivers implements PluginHandler {
     return driverNotRegistered(name, step, this.problemOf(name));
   }
 
-  #connect(name: string, endpoint: string): CsiDriverClient {
-    return new CsiDriverClient(endpoint, [this.#options.metrics.observerOf(name)]);
+  #connect(name: string, endpoint: string, isMigrated = false): CsiDriverClient {
+    return new CsiDriverClient(endpoint, [this.#options.metrics.observerOf(name, isMigrated)]);
   }
 
   validate({name, endpoint, versions}: RegisteredPlugin): string | undefined {

@@ -1,12 +1,16 @@
 import type {Clock} from '../../../../base/clock.js';
 import {CriError, type CallObserver} from '../../../../cri/index.js';
 import type {KubeletMetrics, VolumeOperation} from '../../../contract/kubelet-metrics.js';
+import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {timeOperation} from '../time-operation.js';
+import {uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 
 /** Times the calls of CSI drivers and the operations on their volumes. */
 export class CsiMetrics {
   readonly #metrics: Pick<KubeletMetrics, 'csiCallCompleted' | 'volumeOperated'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  /** Unique names of the volumes that this process has mounted in the place of an in-tree kind. */
+  readonly #migrated = new Set<string>();
 
   constructor(
     metrics: Pick<KubeletMetrics, 'csiCallCompleted' | 'volumeOperated'>,
@@ -16,23 +20,41 @@ export class CsiMetrics {
     this.#clock = clock;
   }
 
-  /** Returns an observer of the calls of a driver (RecordMetricsInterceptor). */
-  observerOf(driver: string): CallObserver {
+  /** Notes what a volume is that is about to be mounted; its unmount has the same label, unless another process does that. */
+  mounting({isMigrated = false, ...key}: VolumeKey & Pick<CsiVolume, 'isMigrated'>): void {
+    if (isMigrated) this.#migrated.add(uniqueVolumeName(key));
+    else this.#migrated.delete(uniqueVolumeName(key));
+  }
+
+  /** Forgets a volume that is no longer on the node. */
+  unstaged(key: VolumeKey): void {
+    this.#migrated.delete(uniqueVolumeName(key));
+  }
+
+  /** Returns an observer of the calls of a driver, which are for a volume of a replaced kind or not (RecordMetricsInterceptor). */
+  observerOf(driver: string, isMigrated: boolean): CallObserver {
     return ({service, method: {rpc}}) => {
       const startedAt = this.#clock.monotonic();
       return {
         ended: (error) => {
           const durationMs = this.#clock.monotonic() - startedAt;
           const code = error === undefined ? 'OK' : error instanceof CriError ? error.goCode : 'Canceled';
-          this.#metrics.csiCallCompleted({driver, method: `/${service}/${rpc}`, code, durationMs});
+          this.#metrics.csiCallCompleted({
+            driver,
+            method: `/${service}/${rpc}`,
+            code,
+            isMigrated,
+            durationMs,
+          });
         },
       };
     };
   }
 
-  /** Does the work of an operation on a volume of a driver. Rejects like the work. */
-  async time<T>(operation: VolumeOperation['operation'], driver: string, work: () => Promise<T>): Promise<T> {
-    return await this.timeOf(operation, csiPluginOf(driver), work);
+  /** Does the work of an operation on a mounted volume of a driver. Rejects like the work. */
+  async time<T>(operation: VolumeOperation['operation'], key: VolumeKey, work: () => Promise<T>): Promise<T> {
+    const isMigrated = this.#migrated.has(uniqueVolumeName(key));
+    return await this.#time({operation, plugin: csiPluginOf(key.driver), isMigrated}, work);
   }
 
   /** Does the work of an operation on a volume of any plugin. Rejects like the work. */
@@ -41,10 +63,17 @@ export class CsiMetrics {
     plugin: string,
     work: () => Promise<T>,
   ): Promise<T> {
+    return await this.#time({operation, plugin}, work);
+  }
+
+  async #time<T>(
+    operation: Pick<VolumeOperation, 'plugin' | 'operation' | 'isMigrated'>,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const report = (completed: VolumeOperation): void => {
       this.#metrics.volumeOperated(completed);
     };
-    return await timeOperation({plugin, operation}, {clock: this.#clock, report}, work);
+    return await timeOperation(operation, {clock: this.#clock, report}, work);
   }
 }
 

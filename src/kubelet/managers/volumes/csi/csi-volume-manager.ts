@@ -93,6 +93,7 @@ export class CsiVolumeManager implements CsiVolumes {
       ? await withMountLabel(given, cluster?.driver(given.driver), selinuxDir)
       : given;
     const {uid} = podRef(volume.pod);
+    this.#services.metrics.mounting(volume);
     if (volume.seLinuxLabel !== undefined) this.#labeled.add(attachmentKey(uid, volume.specName));
     if (!volume.isEphemeral) {
       this.#requireExclusive(volume, uid);
@@ -312,7 +313,7 @@ export class CsiVolumeManager implements CsiVolumes {
     const unmap = async (): Promise<VolumeKey | undefined> =>
       await unmapBlockVolume(name, uid, this.#services, signal);
     const known = await readBlockKey(node, name);
-    const key = known === undefined ? await unmap() : await metrics.time('unmap_volume', known.driver, unmap);
+    const key = known === undefined ? await unmap() : await metrics.time('unmap_volume', known, unmap);
     if (key !== undefined) this.#services.staged.release(key, uid);
   }
 
@@ -321,10 +322,12 @@ export class CsiVolumeManager implements CsiVolumes {
     const path = join(directory, 'mount');
     const data = await readVolumeData(directory);
     if (data === undefined) await removeIfEmpty(path);
-    else
-      await this.#services.metrics.time('volume_unmount', data.driverName, () =>
+    else {
+      const key = {driver: data.driverName, handle: data.volumeHandle};
+      await this.#services.metrics.time('volume_unmount', key, () =>
         this.#unpublishVolume(path, data, uid, signal),
       );
+    }
   }
 
   async #unpublishVolume(path: string, data: VolumeData, uid: string, signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {CsiCallError} from './csi-driver-client.js';
 import {attachmentName, publishDir, stagingPath, VOLUME_DATA} from './csi-paths.js';
 import {PUBLISH_STEP} from './driver-not-registered.js';
+import {csiPluginOf} from './csi-metrics.js';
 import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory, requireDirectory} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
@@ -36,7 +37,7 @@ export async function publishVolume(
 ): Promise<void> {
   const {node, drivers, cluster, metrics, mounter} = services;
   const {driver: name, handle, readOnly, isEphemeral} = volume;
-  const client = drivers.client(name, PUBLISH_STEP);
+  const client = drivers.client(name, PUBLISH_STEP, volume.isMigrated);
   const driver = cluster?.driver(name);
   const problem = lifecycleProblem(volume, driver);
   if (problem !== undefined)
@@ -72,7 +73,7 @@ export async function publishVolume(
   }
   await requireDirectory(path);
   if (changesGroup(volume, fsGroupPolicyOf(driver), capabilities))
-    await metrics.time('volume_apply_access_control', name, () => setGroup(volume, path));
+    await metrics.timeOf('volume_apply_access_control', csiPluginOf(name), () => setGroup(volume, path));
 }
 
 /** Returns the volume's attributes and secrets with what the driver is told of the pod, and all that must not be shown. */

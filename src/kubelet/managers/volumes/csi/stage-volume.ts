@@ -23,7 +23,11 @@ export async function stageVolume(
   signal: AbortSignal,
 ): Promise<void> {
   const {driver, handle, attributes, stageSecret, blockName, seLinuxLabel: label} = volume;
-  const client = drivers.client(driver, blockName === undefined ? STAGE_STEP : STAGE_BLOCK_STEP);
+  const client = drivers.client(
+    driver,
+    blockName === undefined ? STAGE_STEP : STAGE_BLOCK_STEP,
+    volume.isMigrated,
+  );
   const capabilities = await client.capabilities(signal);
   const path = stagingPath(node, volume);
   // Of a block volume, the directory means that it was staged.

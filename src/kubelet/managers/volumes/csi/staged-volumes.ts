@@ -206,11 +206,14 @@ export class StagedVolumes {
     for (let delayMs = nextRetryDelay(0); !signal.aborted; delayMs = nextRetryDelay(delayMs)) {
       await volume.last;
       if (volume.users.size > 0) break;
-      const unstaging = metrics.time(operation, key.driver, () => this.#unstage(volume));
+      const unstaging = metrics.time(operation, key, () => this.#unstage(volume));
       volume.last = unstaging.catch(() => undefined); // seen below
       try {
         await unstaging;
-        if (volume.users.size === 0) this.#volumes.delete(uniqueVolumeName(volume.key));
+        if (volume.users.size === 0) {
+          this.#volumes.delete(uniqueVolumeName(key));
+          metrics.unstaged(key);
+        }
         onChange();
         break;
       } catch (error) {

@@ -86,12 +86,20 @@ export const inlineCsiVolume: VolumePlugin<CSIVolumeSource> = {
 };
 
 function persistentCsiVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiVolume {
-  const {pod, name, specName = name, readOnly = false, mountOptions = [], accessModes = []} = volume;
+  const {
+    pod,
+    name,
+    specName = name,
+    readOnly = false,
+    mountOptions = [],
+    accessModes = [],
+    isMigrated,
+  } = volume;
   const {driver, volumeHandle = '', fsType = '', volumeAttributes = {}, ...secrets} = volume.source;
   return {
     ...{pod, name, specName, driver, fsType, readOnly, mountOptions, accessModes},
     handle: volumeHandle,
-    isEphemeral: false,
+    ...{isEphemeral: false, isMigrated},
     attributes: volumeAttributes,
     stageSecret: secrets.nodeStageSecretRef,
     publishSecret: secrets.nodePublishSecretRef,

@@ -99,7 +99,7 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
     });
   const migrated = translateInlineVolume(volume, podRef(pod).namespace);
   if (migrated !== undefined)
-    return {...bind(csiVolume, {pod, specName: name, ...migrated}), isMigrated: true};
+    return {...bind(csiVolume, {pod, specName: name, isMigrated: true, ...migrated}), isMigrated: true};
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
@@ -127,6 +127,7 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
     mountOptions: mountOptionsOf(volume),
     accessModes,
     expansion: expansionOf(claimed),
+    isMigrated,
   };
   const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
   return withClaimChecks({...bound, isMigrated, groupId: groupIdOf(metadata.annotations)}, claimed);

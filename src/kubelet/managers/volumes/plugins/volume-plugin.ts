@@ -90,6 +90,8 @@ export interface PodVolume<Source> {
   readonly expansion?: VolumeExpansion | undefined;
   /** Access modes of a PersistentVolume; none by default. */
   readonly accessModes?: readonly PersistentVolumeAccessMode[];
+  /** True for a volume of an in-tree kind that a CSI driver replaced; false by default. */
+  readonly isMigrated?: boolean | undefined;
 }
 
 /**

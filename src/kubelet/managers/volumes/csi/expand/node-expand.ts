@@ -62,7 +62,7 @@ async function callDriver(
   signal: AbortSignal,
 ): Promise<void> {
   const {driver, handle} = volume;
-  const client = findClient(drivers, driver);
+  const client = findClient(drivers, volume);
   const capabilities = await client.capabilities(signal);
   if (!capabilities.has('EXPAND_VOLUME'))
     throw new ExpandError('unsupported', `NodeExpand is not supported by the CSI driver ${driver}`);
@@ -76,9 +76,12 @@ async function callDriver(
   await client.expand(request, signal);
 }
 
-function findClient(drivers: ExpandServices['drivers'], driver: string): ReturnType<typeof drivers.client> {
+function findClient(
+  drivers: ExpandServices['drivers'],
+  {driver, isMigrated}: CsiVolume,
+): ReturnType<typeof drivers.client> {
   try {
-    return drivers.client(driver, 'Expander.NodeExpand failed to create newCsiDriverClient');
+    return drivers.client(driver, 'Expander.NodeExpand failed to create newCsiDriverClient', isMigrated);
   } catch (cause) {
     rethrowUnexpected(cause);
     throw new ExpandError('noDriver', messageOf(cause), cause instanceof KcriError ? cause.hint : undefined);
