@@ -16,8 +16,8 @@ export default class Top extends BaseCommand {
     'recent events; if a kubelet gave containers CPUs of their own, also these. CPU usage is a percentage of one core. On a terminal it fills the screen; press ? ' +
     'for its keys.\n\nIn the full screen, rows can be sorted and filtered, and the selected row leads to ' +
     'logs, events, the description, a shell, restart and deletion. A terminal without a full screen ' +
-    '(TERM=linux or TERM=dumb) shows a table that is refreshed until interrupted; with --once, in a pipe ' +
-    'and with other formats it is printed once. NO_COLOR turns colors off.\n\nOf a remote node ' +
+    '(TERM=linux) shows a table that is refreshed until interrupted, and one without control sequences (TERM=dumb) ' +
+    'prints it again and again; with --once, in a pipe and with other formats it is printed once. NO_COLOR turns colors off.\n\nOf a remote node ' +
     '(--runtime-endpoint=ssh://HOST) it shows what the runtime knows. With several endpoints, all nodes are ' +
     'shown together with a column NODE; a node that fails is reported and tried again.';
   static override usage = 'top [POD...] [FLAGS]';

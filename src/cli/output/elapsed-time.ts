@@ -1,7 +1,8 @@
+import {cutToWidth, toCells} from '../../format/display-width.js';
 import {formatDuration} from '../../format/duration.js';
 import type {CliContext} from '../process/context.js';
 import type {Output} from './output.js';
-import {glyphsOf} from './terminal-features.js';
+import {canMoveCursor, glyphsOf} from './terminal-features.js';
 
 /** Options of the elapsed-time display. */
 export interface ElapsedTimeOptions {
@@ -17,10 +18,10 @@ const ERASE = '\r\x1b[K';
 
 /**
  * Waits for work and, after one second, shows the elapsed time on a terminal; the line is erased at the end. Shows
- * nothing elsewhere. The CRI reports no progress of a pull.
+ * nothing elsewhere, nor on a terminal that cannot erase a line. The CRI reports no progress of a pull.
  */
 export async function withElapsedTime<T>(work: Promise<T>, waiting: ElapsedTimeOptions): Promise<T> {
-  if (!waiting.output.isTerminal) return await work;
+  if (!waiting.output.isTerminal || !canMoveCursor(waiting.context.env)) return await work;
   const done = new AbortController();
   const shown = showEverySecond(waiting, done.signal);
   try {
@@ -47,6 +48,8 @@ async function showEverySecond(
       return;
     }
     const shown = typeof activity === 'string' ? activity : activity();
-    output.write(`${ERASE}${shown} ${pending} ${formatDuration(seconds * 1_000_000_000n)}`);
+    const line = `${shown} ${pending} ${formatDuration(seconds * 1_000_000_000n)}`;
+    // Of a line that wraps, only the end could be erased.
+    output.write(`${ERASE}${cutToWidth(toCells(line), (output.columns ?? 80) - 1)}`);
   }
 }

@@ -4,8 +4,9 @@ import {cutToWidth, toCells} from '../../format/display-width.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {LiveRegion} from './live-region.js';
 import type {CliContext} from '../process/context.js';
+import type {CommandOutput} from './command-output.js';
 import type {Output} from './output.js';
-import {glyphsOf, type LineGlyphs} from './terminal-features.js';
+import {canMoveCursor, glyphsOf, type LineGlyphs} from './terminal-features.js';
 
 /** Content of a watch at one point in time. */
 export interface Frame {
@@ -94,6 +95,25 @@ export class TerminalScreen implements Screen {
   }
 }
 
+/** Returns the screen of tables that are refreshed: redrawn on a terminal that can, below a line with the time elsewhere. */
+export function tableScreen(
+  out: Pick<CommandOutput, 'stdout' | 'printData'>,
+  {
+    context,
+    warn,
+  }: {readonly context: Pick<CliContext, 'clock' | 'env'>; readonly warn: (text: string) => void},
+): Screen {
+  if (canRedraw(out, context)) return new TerminalScreen(out.stdout, context);
+  return new ScrollingScreen((table) => {
+    out.printData(`${formatTimeLine(context.clock.now())}\n${table}\n`);
+  }, warn);
+}
+
+/** Reports whether the output is a terminal on which a table can be redrawn in place. */
+export function canRedraw({stdout}: Pick<CommandOutput, 'stdout'>, {env}: Pick<CliContext, 'env'>): boolean {
+  return stdout.isTerminal && canMoveCursor(env);
+}
+
 /** Limits lines to the available height and adds the number of omitted lines. */
 function fitting(lines: readonly string[], room: number, {pending}: LineGlyphs): readonly string[] {
   if (lines.length <= room) return lines;
@@ -102,6 +122,6 @@ function fitting(lines: readonly string[], room: number, {pending}: LineGlyphs):
 }
 
 /** Formats the local time in seconds with its time zone. */
-export function formatTimeLine(nowMs: number): string {
+function formatTimeLine(nowMs: number): string {
   return formatRfc3339Nano(BigInt(Math.trunc(nowMs / 1000)) * 1_000_000_000n);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../operations/images/pull-progress.js';
 import type {ConnectionContext, EnvironmentContext, OutputContext} from '../../cli/command/contexts.js';
 import {LiveRegion} from '../../cli/output/live-region.js';
-import {glyphsOf, type LineGlyphs} from '../../cli/output/terminal-features.js';
+import {canMoveCursor, glyphsOf, type LineGlyphs} from '../../cli/output/terminal-features.js';
 
 /** Downloads are shown when a pull takes longer than this, in milliseconds. */
 const SHOWN_AFTER_MS = 1000;
@@ -34,11 +34,12 @@ export async function withPullProgress<T>(
   const startedAtMs = clock.now();
   const progress = new PullProgress(startedAtMs);
   const glyphs = glyphsOf(context.env);
+  const canDraw = out.stderr.isTerminal && canMoveCursor(context.env);
   const done = new AbortController();
   let region: LiveRegion | undefined;
   const draw = (): void => {
     const elapsedMs = clock.now() - startedAtMs;
-    if (!out.stderr.isTerminal || elapsedMs < SHOWN_AFTER_MS || done.signal.aborted) return;
+    if (!canDraw || elapsedMs < SHOWN_AFTER_MS || done.signal.aborted) return;
     region ??= new LiveRegion(out.stderr);
     region.draw(
       progressLines({activity, elapsedMs, progress, glyphs, ...sizeOf(region, out.stderr.columns)}),

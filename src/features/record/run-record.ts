@@ -6,9 +6,8 @@ import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
-import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {canRedraw, repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
 import {interruptOnHangUp} from '../../cli/process/interrupt.js';
-import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {connectedEndpoint, socketPath} from '../../cri/endpoint.js';
 import type {SessionRelay} from '../../recording/sessions/session-relay.js';
 import type {TapOptions} from '../../recording/tap/connection-tap.js';
@@ -229,12 +228,10 @@ const MAX_WARNINGS = 3;
 
 function isLive(
   {isSummary, form, program}: RecordOptions,
-  {stdout}: CommandServices['out'],
-  {env}: CommandServices['context'],
+  out: CommandServices['out'],
+  context: CommandServices['context'],
 ): boolean {
-  return (
-    isSummary && form.kind === 'table' && program.length === 0 && stdout.isTerminal && canMoveCursor(env)
-  );
+  return isSummary && form.kind === 'table' && program.length === 0 && canRedraw(out, context);
 }
 
 /** Prints the summary as a whole: a live one is cut to the size of the terminal. */

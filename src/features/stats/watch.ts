@@ -9,12 +9,10 @@ import type {
 } from '../../cli/command/contexts.js';
 import {formatDocument} from '../../cli/output/format-document.js';
 import {formatMessage, type NodeOf, type ObjectFormat} from '../../cli/output/parse-output-format.js';
-import {canMoveCursor} from '../../cli/output/terminal-features.js';
 import {
-  formatTimeLine,
   repeatSample,
   ScrollingScreen,
-  TerminalScreen,
+  tableScreen,
   type Frame,
   type Screen,
 } from '../../cli/output/watch-screen.js';
@@ -48,11 +46,9 @@ export interface WatchStrategy {
 /** kcri's repeated output: redrawn on a terminal, below a line with the time elsewhere. */
 const KCRI_WATCH: WatchStrategy = {
   tableScreen: (services, watch) => {
-    const {context, out} = services;
+    const {context, out, report} = services;
     if (!watch) return scrollingScreen(services);
-    return out.stdout.isTerminal && canMoveCursor(context.env)
-      ? new TerminalScreen(out.stdout, context)
-      : scrollingScreen(services, (table) => `${formatTimeLine(context.clock.now())}\n${table}\n`);
+    return tableScreen(out, {context, warn: report.warn});
   },
   separatesDocuments: true,
 };

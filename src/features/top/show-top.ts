@@ -12,7 +12,7 @@ import {formatListTable} from '../lists/list-flags.js';
 import {parsePodManager, type PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {lastTopEvents, topColumns, topEventLines, topPods, topRows} from './metrics/top-table.js';
 import {formatSorted, type OutputFormat} from '../../cli/output/parse-output-format.js';
-import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {canRedraw, repeatSample, tableScreen} from '../../cli/output/watch-screen.js';
 import {parseLabelSelector} from '../pods/label-selector.js';
 import {failureText, TopNodes, type SampledNodes} from './metrics/top-nodes.js';
 import {TOP_EVENTS, type TopSelection} from './metrics/top-sampler.js';
@@ -83,12 +83,13 @@ async function showTable(
   const {context, out, report} = services;
   using either = anySignal(services.signal, out.stdout.closed);
   const {signal} = either;
-  const warnings: string[] = [];
+  const warnings = new Set<string>();
   // They would garble the screen elsewhere.
-  report.redirectWarnings((text) => {
-    warnings.push(text);
-  });
-  const screen = new TerminalScreen(out.stdout, context);
+  if (canRedraw(out, context))
+    report.redirectWarnings((text) => {
+      warnings.add(text);
+    });
+  const screen = tableScreen(out, {context, warn: report.warn});
   const sample = async () => await nodes.sample({isPatient: false});
   try {
     for await (const sampled of repeatSample(sample, {clock: context.clock, pauseMs, signal})) {

@@ -1,9 +1,12 @@
+import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import type {Status} from '../../../src/containerd/gen/types.js';
+import {Output} from '../../../src/cli/output/output.js';
 import {glyphsOf} from '../../../src/cli/output/terminal-features.js';
-import {progressLines} from '../../../src/features/pull/pull-progress.js';
+import {progressLines, withPullProgress} from '../../../src/features/pull/pull-progress.js';
 import {PullProgress} from '../../../src/operations/images/pull-progress.js';
 import {until} from '../../base/until.js';
+import {FakeClock} from '../../fakes/fake-clock.js';
 import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {startImageTestbed} from './image-testbed.js';
@@ -63,6 +66,26 @@ describe('the progress of a pull', () => {
     expect(progressLines({...view, glyphs: glyphsOf({LANG: 'C'})})[0]).toBe('pulling x, unpacking ... 2s');
     expect(progressLines({...view, maxLines: 1, columns: 10})).toEqual(['pulling x,']);
   });
+});
+
+test.each([
+  ['xterm', true],
+  ['dumb', false],
+])('is drawn on a terminal of type %s: %s', async (TERM, isDrawn) => {
+  const stream = Object.assign(new PassThrough(), {isTTY: true, columns: 80, rows: 24});
+  const clock = new FakeClock();
+  const services = {
+    context: {clock, env: {TERM}},
+    connections: {containerd: () => Promise.reject(new Error('no containerd'))},
+    out: {stderr: new Output(stream, 'standard error')},
+  } as unknown as Parameters<typeof withPullProgress>[0];
+  let finish = (): void => undefined;
+  const work = new Promise<void>((resolve) => (finish = resolve));
+  const pulled = withPullProgress(services, 'pulling x', work);
+  for (let second = 0; second < 3; second += 1) await clock.advance(1000);
+  finish();
+  await pulled;
+  expect(String(stream.read() as Buffer | null)).toMatch(isDrawn ? /\u001B.*pulling x/ : /^null$/);
 });
 
 describe('pull', () => {

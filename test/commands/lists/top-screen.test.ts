@@ -112,6 +112,24 @@ test.each([
   expect(terminal.isRaw).toBe(false);
 });
 
+test.each([
+  [20, 5, /^terminal too small$/m],
+  [300, 24, /^NAME .* CONTAINER ID\n/m],
+  [10, 3, /^terminal$/m],
+])('the full screen stays within a terminal of %i × %i', async (columns, rows, pattern) => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(80, 24);
+  const running = runTop(testbed, terminal);
+  await screen(terminal, /^default\/web /m);
+  terminal.resize(columns, rows);
+  await screen(terminal, pattern);
+  const lines = terminal.screen.split('\n');
+  expect(lines.length).toBeLessThanOrEqual(rows);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+  terminal.type('q');
+  expect(await running).toEqual({exitCode: 0, stderr: ''});
+});
+
 test('a full log waits while older lines are shown, and continues when its end is followed', async () => {
   const logPath = join(await temporaryDirectory(), '0.log');
   const lines = (from: number, count: number): string =>

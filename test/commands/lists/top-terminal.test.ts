@@ -10,13 +10,13 @@ async function syncPods(testbed: CommandTestbed, ...names: readonly string[]): P
 }
 
 /** Runs top on a terminal and interrupts it when the screen matches. */
-async function top(testbed: CommandTestbed, terminal: FakeTerminal, until: RegExp) {
+async function top(testbed: CommandTestbed, terminal: FakeTerminal, until: RegExp, env = {}) {
   const {signal, onStdout} = interruptAt(until);
   terminal.stream.on('data', (chunk: Buffer) => {
     onStdout(chunk.toString());
   });
   const args = ['--root-dir', testbed.rootDir, 'top'];
-  return await runKcriOnTerminal(terminal, args, {endpoint: testbed.runtime.endpoint, signal});
+  return await runKcriOnTerminal(terminal, args, {endpoint: testbed.runtime.endpoint, signal, env});
 }
 
 /** Returns the screen without the line of the cursor. */
@@ -43,8 +43,33 @@ test('redraws pods and events on a terminal until Ctrl-C, which is success', asy
   expect(terminal.cursorVisible).toBe(true);
 });
 
+test.each(['dumb', 'unknown', 'emacs'])(
+  'prints tables one below the other on a terminal of type %s',
+  async (TERM) => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, 'web');
+    const terminal = new FakeTerminal(100, 24);
+    let output = '';
+    terminal.stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    let stopped = Promise.resolve();
+    terminal.stream.once('data', () => {
+      stopped = testbed.runtime.stop();
+    });
+    const {exitCode, stderr} = await top(testbed, terminal, /(CPU %[^]*){4}/, {TERM});
+    await stopped;
+    expect(exitCode).toBe(0);
+    expect(output).not.toContain('\u001B');
+    expect(screenLines(terminal).filter((line) => line.startsWith('POD ')).length).toBeGreaterThan(2);
+    // Once, not with each table.
+    expect(stderr.match(/^kcri: warning: .*is unavailable/gm)).toHaveLength(1);
+  },
+);
+
 test.each([
   [40, 6],
+  [20, 5],
   [200, 3],
   [10, 24],
 ])('fits a terminal of %i × %i', async (columns, rows) => {
