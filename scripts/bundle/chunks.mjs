@@ -20,6 +20,21 @@ const LISTS = ['images', 'pods', 'ps'].map((name) => `src/commands/${name}.ts`);
 const FREQUENT = [
   ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
   'src/operations/logs/log-read-strategy.ts',
+  'src/features/containers/select-from-lists.ts',
+  'src/operations/resolve/resolve-by-lists.ts',
+];
+
+/** What only some runs of `logs` need, for which all of them share the modules of the others. */
+const PARTS_OF_LOGS = [
+  'src/features/logs/follow-containers.ts',
+  'src/operations/logs/follow/directory-watcher.ts',
+  'src/operations/logs/follow/log-follower.ts',
+  'src/operations/logs/follow/watch-log-directories.ts',
+  'src/operations/logs/history/rotated-names.ts',
+  'src/operations/logs/history/rotated-ranges.ts',
+  'src/operations/logs/history/selected-start-finder.ts',
+  'src/operations/logs/log-names.ts',
+  'src/operations/logs/parse-since.ts',
 ];
 
 /**
@@ -28,7 +43,7 @@ const FREQUENT = [
  */
 const SHARED_FILES = {
   'common.cjs': [...COMMON, ...LISTS],
-  'frequent.cjs': FREQUENT,
+  'frequent.cjs': [...FREQUENT, ...PARTS_OF_LOGS],
   'session.cjs': [
     'src/features/sessions/run-session.ts',
     'src/operations/exec/start-exec-session.ts',
@@ -68,7 +83,8 @@ export async function makeChunks(root, helpTexts) {
     common: COMMON,
     lists: LISTS,
     startOnly: ['src/program/help.ts'],
-    withoutLists: FREQUENT,
+    withoutLists: [...FREQUENT, ...PARTS_OF_LOGS],
+    parts: {of: ['src/commands/logs.ts', 'src/operations/logs/log-read-strategy.ts'], modules: PARTS_OF_LOGS},
   };
   const options = programOptions(root, helpTexts);
   const {outputFiles, metafile} = await build({

@@ -18,14 +18,17 @@ const TARGET = 'target';
  * @param {readonly string[]} groups.lists modules that most other commands need
  * @param {readonly string[]} groups.startOnly modules loaded by import() that do not need `common`
  * @param {readonly string[]} groups.withoutLists modules loaded by import() that do not need `lists`
+ * @param {{of: readonly string[], modules: readonly string[]}} groups.parts modules loaded by import() after those that they
+ *   are parts of, which they reach therefore
  * @returns {import('esbuild').Plugin}
  */
-export function sharedChunks(root, {start, common, lists, startOnly, withoutLists}) {
+export function sharedChunks(root, {start, common, lists, startOnly, withoutLists, parts}) {
   const importAll = (modules) =>
     modules.map((file) => `import ${JSON.stringify(join(root, file))};\n`).join('');
   const isOneOf = (files, path) => files.some((file) => path === join(root, file));
   const sharedWith = ({path, namespace}) => {
     if (namespace === 'help' || isOneOf(startOnly, path)) return [start];
+    if (isOneOf(parts.modules, path)) return [start, ...common, ...parts.of];
     return [start, ...common, ...(isOneOf([...common, ...withoutLists], path) ? [] : lists)];
   };
   const hasDefault = ({path, namespace}) =>

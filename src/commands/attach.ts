@@ -14,7 +14,7 @@ import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 import {waitForExitCode} from '../operations/containers/wait-for-exit.js';
 import {ExecFailedError} from '../operations/exec/exec-errors.js';
 import {startAttachSession} from '../operations/exec/start-attach-session.js';
-import {requireTarget} from '../operations/resolve/resolve-names.js';
+import {actOnTarget} from '../operations/resolve/target.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Attach extends BaseCommand {
@@ -58,14 +58,15 @@ export default class Attach extends BaseCommand {
     const connection = await this.cri();
     const {runtime} = connection;
     const [target] = await choosePodContainers(services, connection, selection, flags);
-    const {id, ref: containerName} = requireTarget(target);
-    const session = runCommandSession(services, {
-      containerName,
-      open: (streams, options) => startAttachSession(runtime, id, streams, options),
-      flags,
-      streams: {stdin: flags.stdin, tty: flags.tty},
+    const {id, end} = await actOnTarget(target, async (containerId, containerName) => {
+      const session = runCommandSession(services, {
+        containerName,
+        open: (streams, options) => startAttachSession(runtime, containerId, streams, options),
+        flags,
+        streams: {stdin: flags.stdin, tty: flags.tty},
+      });
+      return {id: containerId, end: await withContext(strategy.context(containerName), session)};
     });
-    const end = await withContext(strategy.context(containerName), session);
     if (end.kind === 'failed') throw new ExecFailedError(end.message);
     this.report.setExitCode(
       end.kind === 'left' ? end.exitCode : await strategy.exitCode(services, runtime, id),

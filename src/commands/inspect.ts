@@ -65,5 +65,9 @@ const INSPECT: CommandStrategies['inspect'] = kcriInspect(async (services, refs,
     refs.length > 0
       ? await parseContainerSelection(refs, flags, {states: 'all'})
       : {refs, query: await containerQuery(flags), filters: filterText(flags), byPod: false};
-  return await choosePodContainers(services, await services.connections.default(), selection, flags);
+  const {container, explain: verify = false} = flags;
+  return await choosePodContainers(services, await services.connections.default(), selection, {
+    container,
+    verify,
+  });
 });

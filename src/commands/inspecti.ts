@@ -10,7 +10,8 @@ import {formatImageDetails} from '../features/inspect/inspect-details.js';
 import {imageStatusJson} from '../features/inspect/inspect-json.js';
 import {listImages} from '../operations/images/list-images.js';
 import {inspectImage} from '../operations/inspect/inspect-objects.js';
-import {nothingFoundError, resolveImages} from '../operations/resolve/resolve-names.js';
+import {resolveImages} from '../operations/resolve/resolve-by-lists.js';
+import {nothingFoundError} from '../operations/resolve/target.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Inspecti extends BaseCommand {

@@ -17,7 +17,7 @@ import {
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listAllContainers} from '../cri/list-all.js';
 import {removeContainer} from '../operations/containers/remove-container.js';
-import type {Target} from '../operations/resolve/resolve-names.js';
+import type {Target} from '../operations/resolve/target.js';
 
 /** Number of containers removed concurrently. */
 const PARALLELISM = 16;

@@ -5,7 +5,8 @@ import {podArgs, rejectArgumentsWithAll, requireArgumentsOrHelp} from '../cli/fl
 import type {PodSandboxId, RuntimeService} from '../cri/index.js';
 import {listAllSandboxes} from '../cri/list-all.js';
 import {removeSandbox} from '../operations/pods/remove-sandbox.js';
-import {resolveSandboxes, type Target} from '../operations/resolve/resolve-names.js';
+import {resolveSandboxes} from '../operations/resolve/resolve-names.js';
+import type {Target} from '../operations/resolve/target.js';
 
 /** Number of pods removed concurrently. */
 const PARALLELISM = 16;

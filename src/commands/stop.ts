@@ -13,7 +13,7 @@ import {ConflictError} from '../cli/parsing/usage-errors.js';
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listContainers} from '../operations/containers/list-containers.js';
 import {stopContainer} from '../operations/containers/stop-container.js';
-import type {Target} from '../operations/resolve/resolve-names.js';
+import type {Target} from '../operations/resolve/target.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Stop extends BaseCommand {

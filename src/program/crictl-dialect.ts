@@ -1,5 +1,5 @@
 import {UsageError} from '../base/errors.js';
-import {NothingFoundError} from '../operations/resolve/resolve-names.js';
+import {NothingFoundError} from '../operations/resolve/target.js';
 import {crictlVersionLine} from '../cli/process/crictl-version.js';
 import type {Dialect, FlagScope, ScopedFlags} from '../cli/dialect/dialect.js';
 import {HelpRequest} from '../cli/parsing/help-request.js';

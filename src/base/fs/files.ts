@@ -3,6 +3,9 @@ import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promis
 import {dirname} from 'node:path';
 import {hasErrno, SystemError, unlessRoot} from '../errors.js';
 import {systemErrorCode, systemErrorMessage} from '../system-error-message.js';
+import {ifPresent} from './if-present.js';
+
+export {ifPresent} from './if-present.js';
 
 const AS_ROOT = unlessRoot('run as root, or ', '');
 
@@ -55,16 +58,6 @@ export async function withUserFileHints<T>(act: () => Promise<T>): Promise<T> {
     const {message, cause, hint} = error;
     const code = systemErrorCode(cause);
     throw new SystemError(message, {cause, hint: hint === HINTS[code] ? NAMED_FILE_HINTS[code] : hint});
-  }
-}
-
-/** Resolves with the operation's result, or with undefined if it fails with ENOENT. */
-export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await act();
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return undefined;
-    throw error;
   }
 }
 

@@ -50,13 +50,14 @@ export function createRecordedLogFiles(node: SavedNode, onCut: (notice: string) 
           .map((path) => basename(path)),
       ),
     realpath: async (path) => await Promise.resolve(path),
-    watch: () => ({
-      next: async (_ms, signal) => {
-        await Promise.resolve();
-        signal.throwIfAborted();
-      },
-      [Symbol.dispose]: () => undefined,
-    }),
+    watch: async () =>
+      await Promise.resolve({
+        next: async (_ms, signal) => {
+          await Promise.resolve();
+          signal.throwIfAborted();
+        },
+        [Symbol.dispose]: () => undefined,
+      }),
     hint: 'only the ends of logs are saved; read the log on the node',
   };
 }

@@ -2,7 +2,7 @@ import {CallbackAbortController, onAbort} from '../../base/async/abort-callbacks
 import {UsageError} from '../../base/errors.js';
 import {archiveEndpoint} from '../../cri/endpoint.js';
 import type {CallObserver} from '../../cri/index.js';
-import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
+import type {ResolveOptions} from '../../operations/resolve/resolve-options.js';
 import type {CliContext} from '../process/context.js';
 import type {Diagnostic} from '../diagnostics/diagnostic.js';
 import {hasDiagnosticFlags, startDiagnostics} from '../diagnostics/start-diagnostics.js';

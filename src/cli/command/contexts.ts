@@ -1,4 +1,4 @@
-import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
+import type {ResolveOptions} from '../../operations/resolve/resolve-options.js';
 import type {Dialect} from '../dialect/dialect.js';
 import type {CommandOutput} from '../output/command-output.js';
 import type {CommandReporter} from '../output/command-reporter.js';

@@ -1,18 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
-import type {Connection, ContainerId, RuntimeService} from '../../cri/index.js';
-import {listContainers, type ContainerQuery} from '../../operations/containers/list-containers.js';
-import {
-  nothingFoundError,
-  resolveContainersAmong,
-  resolveContainers,
-  resolvePod,
-  resolveSandboxes,
-  type ContainerChooser,
-  type ResolveOptions,
-  type Target,
-} from '../../operations/resolve/resolve-names.js';
-import {withContext} from '../../operations/with-context.js';
+import type {Connection, ContainerId} from '../../cri/index.js';
+import {resolveContainers} from '../../operations/resolve/resolve-names.js';
+import type {ContainerChooser, ResolveOptions} from '../../operations/resolve/resolve-options.js';
+import type {Target} from '../../operations/resolve/target.js';
 import type {DialectContext, ResolvingContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {
   CONTAINER_FILTERS,
@@ -24,6 +15,9 @@ import {
 } from './filter-flags.js';
 import {kcriOnlyFlags, nonEmptyFlags} from '../../cli/flags/flag-types.js';
 import type {ContainerChoice, NamedPod} from '../targets/choose-pod-container.js';
+import type {ContainerSelection} from './select-from-lists.js';
+
+export type {ContainerSelection} from './select-from-lists.js';
 
 const {pod, name, image, label} = CONTAINER_FILTERS;
 
@@ -61,22 +55,6 @@ function createContainerChooser(services: RuntimeContext, choice: ContainerChoic
     const {choosePodContainer} = await import('../targets/choose-pod-container.js');
     return await choosePodContainer(services, {ref, id}, quiet ? {...choice, quiet} : choice);
   };
-}
-
-/** Containers that a command line selects. */
-export interface ContainerSelection {
-  /** Words that name containers. */
-  readonly refs: readonly string[];
-  /** Query of the filter flags; undefined if none is given. */
-  readonly query: ContainerQuery | undefined;
-  /** Filter flags as on the command line. */
-  readonly filters?: string;
-  /** Names of the pods to which the query is limited; empty for all. */
-  readonly pods?: readonly string[];
-  /** True if the words name pods, from each of which one container is chosen. */
-  readonly byPod: boolean;
-  /** Label selector of pods, from each of which one container is chosen. */
-  readonly selector?: string | undefined;
 }
 
 /** Default state filter of a selection. */
@@ -139,7 +117,7 @@ export async function choosePodContainers(
   services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Pick<Connection, 'runtime' | 'images'>,
   selection: ContainerSelection,
-  choice: ContainerChoice,
+  {verify = false, ...choice}: ContainerChoice & Pick<ResolveOptions, 'verify'>,
 ): Promise<readonly Target<ContainerId>[]> {
   const {selector, refs, query} = selection;
   const chooseContainer = createContainerChooser(services, choice);
@@ -151,7 +129,7 @@ export async function choosePodContainers(
   }
   const ofWorkloads = await findWorkloads(services, query === undefined ? refs : [], choice);
   const rest = refs.filter((ref) => !ofWorkloads.has(ref));
-  const options = services.resolving({chooseContainer});
+  const options = services.resolving({chooseContainer, verify});
   if (ofWorkloads.size === 0)
     return await Promise.all((await selectContainers(connection, selection, options)).map(explainMissing));
   const others = await selectContainers(connection, {...selection, refs: rest}, options);
@@ -200,53 +178,14 @@ export async function findWorkloads(
  */
 export async function selectContainers(
   services: Pick<Connection, 'runtime' | 'images'>,
-  {refs, query, filters = '', pods = [], byPod}: ContainerSelection,
+  selection: ContainerSelection,
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  const {runtime, images} = services;
-  if (byPod) return await selectFromPods(runtime, refs, options);
-  const resolving = {images, ...options};
-  if (query === undefined) return refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving);
-  const chosen = await withContext('listing containers', listChosen(services, {query, pods}, options.signal));
-  if (refs.length > 0) return await resolveContainersAmong(runtime, refs, chosen, resolving);
-  if (chosen.length === 0) throw nothingFoundError('kcri ps -a', noContainerText(query, filters));
-  return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
-}
-
-/** Says that no container matches; labels of pods are a frequent mistake. */
-function noContainerText({state, labels}: ContainerQuery, filters: string): string {
-  const noun = state === 'CONTAINER_RUNNING' ? 'running container' : 'container';
-  if (filters === '') return `there are no ${noun}s`;
-  const text = `no ${noun} matches ${filters}`;
-  const hasLabels = Object.keys(labels ?? {}).length > 0;
-  return hasLabels ? `${text}; --label matches labels of containers, not of pods` : text;
-}
-
-async function selectFromPods(
-  runtime: RuntimeService,
-  refs: readonly string[],
-  options: ResolveOptions,
-): Promise<readonly Target<ContainerId>[]> {
-  const {chooseContainer} = options;
-  if (chooseContainer === undefined) throw new Error('no function to choose containers of pods');
-  const pods = await resolveSandboxes(runtime, refs, {...options, verify: true});
-  return await Promise.all(
-    pods.map(async (pod) => (pod.kind === 'found' ? await chooseContainer(pod.ref, pod.id) : pod)),
-  );
-}
-
-/** Requires an exact match of the pod name, unlike a list, because the command acts on the containers. */
-async function listChosen(
-  services: Pick<Connection, 'runtime' | 'images'>,
-  {query, pods}: {readonly query: ContainerQuery; readonly pods: readonly string[]},
-  signal: AbortSignal,
-) {
-  const names = [...pods, ...(query.pod === undefined ? [] : [query.pod])];
-  if (names.length === 0) return await listContainers(services, query, signal);
-  const found = await Promise.all(names.map(async (name) => resolvePod(services.runtime, name, signal)));
-  return await listContainers(
-    services,
-    {...query, pod: undefined, sandboxes: new Set<string>(found.flat())},
-    signal,
-  );
+  const {refs, query, byPod} = selection;
+  if (query === undefined && !byPod)
+    return refs.length === 0
+      ? []
+      : await resolveContainers(services.runtime, refs, {images: services.images, ...options});
+  const {selectFromLists} = await import('./select-from-lists.js');
+  return await selectFromLists(services, selection, options);
 }

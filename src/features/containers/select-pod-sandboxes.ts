@@ -1,11 +1,8 @@
 import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
-import {
-  nothingFoundError,
-  resolveSandboxesAmong,
-  resolveSandboxes,
-  type ResolveOptions,
-  type Target,
-} from '../../operations/resolve/resolve-names.js';
+import {resolveSandboxesAmong} from '../../operations/resolve/resolve-by-lists.js';
+import {resolveSandboxes} from '../../operations/resolve/resolve-names.js';
+import type {ResolveOptions} from '../../operations/resolve/resolve-options.js';
+import {nothingFoundError, type Target} from '../../operations/resolve/target.js';
 import {listSandboxes, type SandboxQuery} from '../../operations/pods/list-sandboxes.js';
 import {withContext} from '../../operations/with-context.js';
 

@@ -18,7 +18,7 @@ import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.j
 import {readContainerConfig, readSandboxConfig} from '../../operations/generate/runtime-configs.js';
 import {getContainerStatus} from '../../operations/logs/container-log.js';
 import {inspectContainer, inspectImage, inspectSandbox} from '../../operations/inspect/inspect-objects.js';
-import {requireTarget} from '../../operations/resolve/resolve-names.js';
+import {actOnTarget} from '../../operations/resolve/target.js';
 import {withContext} from '../../operations/with-context.js';
 import type {
   DialectContext,
@@ -88,8 +88,11 @@ async function findTarget(
   const choice = {container: flags.target};
   const selection = await parseContainerSelection([ref], choice, {states: 'all'});
   const [found] = await choosePodContainers(services, connection, selection, choice);
-  const {id, ref: shown} = requireTarget(found);
-  const response = await inspectContainer(runtime, id, {verbose: true, signal});
+  const {id, shown, response} = await actOnTarget(found, async (foundId, foundRef) => ({
+    id: foundId,
+    shown: foundRef,
+    response: await inspectContainer(runtime, foundId, {verbose: true, signal}),
+  }));
   if (response.status?.state !== 'CONTAINER_RUNNING')
     throw new ConfigError(`container "${shown}" is not running`, {
       hint: `debug a copy of its pod: kcri debug ${ref} --copy-to NAME -it -- sh`,

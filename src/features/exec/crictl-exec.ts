@@ -1,6 +1,6 @@
 import {CommandExitError} from '../../operations/exec/exec-errors.js';
 import {parseLabels} from '../../operations/filters/list-filters.js';
-import type {Target} from '../../operations/resolve/resolve-names.js';
+import type {Target} from '../../operations/resolve/target.js';
 import {withContext} from '../../operations/with-context.js';
 import type {ContainerId} from '../../cri/index.js';
 import type {

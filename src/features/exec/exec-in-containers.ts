@@ -3,7 +3,7 @@ import {UsageError} from '../../base/errors.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {isExecTimeoutResponse} from '../../format/exec-error.js';
 import {ExecTimeoutError, withToolsHint} from '../../operations/exec/exec-errors.js';
-import {NothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
+import {NothingFoundError, type Target} from '../../operations/resolve/target.js';
 import {withContext} from '../../operations/with-context.js';
 import type {ContainerId} from '../../cri/index.js';
 import type {

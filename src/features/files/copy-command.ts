@@ -17,7 +17,7 @@ import type {
 } from '../../cli/command/contexts.js';
 import {ConflictError} from '../../cli/parsing/usage-errors.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
-import {findContainer} from './find-container.js';
+import {actOnContainer} from './act-on-container.js';
 import {parseCopyPaths, type CopyPathWord} from './parse-copy-path.js';
 
 /** Values of the flags of `cp`. */
@@ -86,9 +86,14 @@ async function openView(
   if (word.kind === 'local') return await openLocalView();
   const {connections, signal} = services;
   const connection = await connections.default();
-  const target = await findContainer(services, connection, word.ref, container);
   const endpoint = await connections.endpoint();
-  return await openContainerView(connection, target, {endpoint, path: word.path, isWritten, signal});
+  const options = {endpoint, path: word.path, isWritten, signal};
+  return await actOnContainer(
+    services,
+    connection,
+    {ref: word.ref, container},
+    async (target) => await openContainerView(connection, target, options),
+  );
 }
 
 /** Returns the chunks of standard input. A reader that waits for input ends with the command. */

@@ -10,7 +10,7 @@ import type {
 } from '../../cli/command/contexts.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
 import {formatSorted, type OutputFormat} from '../../cli/output/parse-output-format.js';
-import {findContainer} from './find-container.js';
+import {actOnContainer} from './act-on-container.js';
 
 /** Options of `diff`. */
 interface DiffOptions {
@@ -28,9 +28,14 @@ export async function printDiff(
   if (ref === undefined || ref === '') throw missingArgument('container or a pod');
   const {connections, context, out, signal} = services;
   const connection = await connections.default();
-  const target = await findContainer(services, connection, ref, container);
   const source = {endpoint: await connections.endpoint(), signal};
-  const changes = await withElapsedTime(diffContainer(connection.runtime, target, source), {
+  const comparing = actOnContainer(
+    services,
+    connection,
+    {ref, container},
+    async (target) => await diffContainer(connection.runtime, target, source),
+  );
+  const changes = await withElapsedTime(comparing, {
     activity: `comparing ${ref}`,
     output: out.stderr,
     context,

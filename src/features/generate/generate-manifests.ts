@@ -9,7 +9,7 @@ import type {ContainerId, PodSandboxId} from '../../cri/index.js';
 import {configMapNames, secretNames} from '../../kubelet/index.js';
 import {generatePod} from '../../operations/generate/generate-pod.js';
 import {manifestOfRecord} from '../../operations/generate/manifest-of-record.js';
-import {NotFoundError, type Target} from '../../operations/resolve/resolve-names.js';
+import {NotFoundError, type Target} from '../../operations/resolve/target.js';
 import type {
   ConnectionContext,
   DialectContext,

@@ -7,7 +7,7 @@ import {
   type PodSandboxId,
   type PodSandboxStatusResponse,
 } from '../../cri/index.js';
-import {nothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
+import {nothingFoundError, type Target} from '../../operations/resolve/target.js';
 import type {CommandStrategies} from '../../cli/dialect/command-strategies.js';
 import type {ConnectionContext, SignalContext} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';

@@ -1,8 +1,7 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
-import {NotFoundError} from '../../operations/resolve/find-by-name.js';
-import type {Target} from '../../operations/resolve/resolve-names.js';
+import {NotFoundError, type Target} from '../../operations/resolve/target.js';
 import {explainPod, presentExplanations, type ExplainedPod} from '../describe/explain-pods.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';

@@ -1,5 +1,5 @@
 import type {JsonObject} from '../../format/json.js';
-import type {Target} from '../../operations/resolve/resolve-names.js';
+import type {Target} from '../../operations/resolve/target.js';
 import type {
   CommandContext,
   DialectContext,
@@ -74,12 +74,12 @@ export function kcriInspect<Id, Response, Flags>(
     checksFormatFirst: true,
     targets,
     fetchAll: async (services, flags, found, fetch) => {
-      const responses = new Map<string, Response>();
-      const fetchOne = async (id: Id, ref: string): Promise<void> => {
-        responses.set(ref, await fetch(id, !flags.quiet));
+      const responses = new Map<Target<Id>, Response>();
+      const fetchOne = async (id: Id, _ref: string, target: Target<Id>): Promise<void> => {
+        responses.set(target, await fetch(id, !flags.quiet));
       };
       await forEachTarget(services, found, fetchOne, PARALLELISM);
-      return found.flatMap(({ref}) => responses.get(ref) ?? []);
+      return found.flatMap((target) => responses.get(target) ?? []);
     },
   };
 }

@@ -1,12 +1,11 @@
 import {UsageError} from '../../base/errors.js';
-import type {ContainerStatus, LogStream, RuntimeService} from '../../cri/index.js';
-import {hasExited} from '../../operations/logs/container-log.js';
-import type {FollowOptions} from '../../operations/logs/log-source.js';
-import {logTime, type LogSelection} from '../../operations/logs/log-selection.js';
+import type {LogStream, RuntimeService} from '../../cri/index.js';
+import type {FollowOptions} from '../../operations/logs/follow/follow-options.js';
+import {logTime, type LogSelection, type LogTime} from '../../operations/logs/log-selection.js';
 import type {LogReadStrategy} from '../../operations/logs/log-read-strategy.js';
-import {parseSince} from '../../operations/logs/parse-since.js';
 import {withContext} from '../../operations/with-context.js';
 import type {EnvironmentContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
+import type {FollowedContainer} from './follow-containers.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
@@ -36,19 +35,12 @@ export interface LogsFlags {
   readonly container?: string | undefined;
 }
 
-/** Container whose log is followed. */
-export interface FollowedContainer {
-  readonly status: ContainerStatus;
-  /** Unique name among the followed containers. */
-  readonly name: string;
-}
-
 /** Differences of `logs` between the dialects. */
 export interface LogsStrategy {
   /** Throws UsageError for containers that cannot be shown together. */
   checkRefs(refs: readonly string[]): void;
-  /** Returns the lines to show. Throws UsageError. */
-  parseSelection(flags: LogsFlags, nowMs: number): LogSelection;
+  /** Returns the lines to show. Rejects with UsageError. */
+  parseSelection(flags: LogsFlags, nowMs: number): Promise<LogSelection>;
   /** True if the selection is parsed before the runtime is called, rather than after the log was reopened. */
   readonly parsesFirst: boolean;
   /** True if the log of a previous attempt can be followed. */
@@ -71,36 +63,38 @@ export interface LogsStrategy {
 /** kcri's logs. */
 export const KCRI_LOGS: LogsStrategy = {
   checkRefs: () => undefined,
-  parseSelection: (flags, nowMs) => {
-    const timeOf = (name: 'since' | 'since-time' | 'until') => {
-      const text = flags[name];
-      return text === undefined ? undefined : logTime(parseSince(text, nowMs, name));
-    };
+  parseSelection: async (flags, nowMs) => {
+    const timeOf = async (name: TimeFlag) => await parseTime(flags[name], nowMs, name);
     if (flags.since !== undefined && flags['since-time'] !== undefined)
       throw new UsageError('--since and --since-time are mutually exclusive');
-    const since = timeOf('since') ?? timeOf('since-time');
-    return {streams: parseStreams(flags.stream), since, until: timeOf('until')};
+    const since = (await timeOf('since')) ?? (await timeOf('since-time'));
+    return {streams: parseStreams(flags.stream), since, until: await timeOf('until')};
   },
   parsesFirst: true,
   followsPrevious: false,
   withStatusContext: async (reading) => await withContext('getting container status', reading),
-  follow: async ({context: {clock}, signal}, runtime, containers, flags) => {
-    if (!flags['follow-restarts'])
-      return containers.map(({status: {id}}) => ({
-        clock,
-        progress: async () => ({kind: (await hasExited(runtime, id, signal)) ? 'ended' : 'running'}),
-      }));
-    const {RestartFollower} = await import('../../operations/logs/follow-restarts.js');
-    return containers.map(({status, name}) => {
-      const restarts = new RestartFollower(status, {runtime, clock, name, signal});
-      return {clock, progress: () => restarts.progress()};
-    });
+  follow: async (services, runtime, containers, flags) => {
+    const {followContainers} = await import('./follow-containers.js');
+    return await followContainers(services, runtime, containers, {restarts: flags['follow-restarts']});
   },
   readStrategy: async () => (await import('../../operations/logs/log-read-strategy.js')).KCRI_LOG_STRATEGY,
   reportUnknownLines: ({report}, path, lines) => {
     report.warn(`skipped ${lines} lines of "${path}" in an unknown log format`);
   },
 };
+
+type TimeFlag = 'since' | 'since-time' | 'until';
+
+/** Returns the time of a flag, undefined for none. The code for times is only loaded for such flags. */
+async function parseTime(
+  text: string | undefined,
+  nowMs: number,
+  flag: TimeFlag,
+): Promise<LogTime | undefined> {
+  if (text === undefined) return undefined;
+  const {parseSince} = await import('../../operations/logs/parse-since.js');
+  return logTime(parseSince(text, nowMs, flag));
+}
 
 /** Names of the streams of a container. */
 export const LOG_STREAMS = ['stdout', 'stderr'] as const satisfies readonly LogStream[];

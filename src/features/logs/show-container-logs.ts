@@ -2,20 +2,12 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {createDirectCalls} from '../../base/fs/direct-calls.js';
 import {ConfigError} from '../../base/errors.js';
 import {missingArgument} from '../../cli/flags/positional-arguments.js';
-import {
-  containerId,
-  isNotFound,
-  type Connection,
-  type ContainerId,
-  type ContainerStatus,
-  type RuntimeService,
-} from '../../cri/index.js';
-import {isFullId} from '../../operations/filters/list-filters.js';
+import type {ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
 import {createLocalLogFiles} from '../../operations/logs/log-files.js';
-import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
 import type {LogSelection} from '../../operations/logs/log-selection.js';
 import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
+import type {Target} from '../../operations/resolve/target.js';
 import {withContext} from '../../operations/with-context.js';
 import type {
   DialectContext,
@@ -31,12 +23,6 @@ import {forEachTarget} from '../../cli/command/for-each-target.js';
 import {choosePodContainers, type ContainerSelection} from '../containers/select-containers.js';
 import {createLogSink} from './log-sink.js';
 import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
-
-/** Selected container, and its status if the selection has read it. */
-interface SelectedContainer {
-  readonly id: ContainerId;
-  readonly status?: ContainerStatus;
-}
 
 /** Selected container and the path of its log. */
 interface ContainerLog {
@@ -59,16 +45,17 @@ export async function showContainerLogs(
 ): Promise<void> {
   const strategy = await services.dialect.strategy('logs', KCRI_LOGS);
   checkSelection(selection, strategy);
-  const parse = () => strategy.parseSelection(flags, services.context.clock.now());
-  const early = strategy.parsesFirst ? parse() : undefined;
+  const parse = async () => await strategy.parseSelection(flags, services.context.clock.now());
+  const early = strategy.parsesFirst ? await parse() : undefined;
   const connection = await services.connections.default();
   const {runtime} = connection;
-  const selected = await select(services, connection, selection, {strategy, flags});
-  checkLimit(selected.length, flags);
-  if (flags.reopen) for (const {id} of selected) await reopen(services, runtime, id);
-  const lines = early ?? parse();
+  const {container} = flags;
+  const targets = await choosePodContainers(services, connection, selection, {container});
+  checkLimit(targets, flags);
+  const selected = flags.reopen ? await reopenLogs(services, runtime, targets) : targets;
+  const lines = early ?? (await parse());
   const found = await findLogs(services, runtime, selected, {strategy, previous: flags.previous});
-  const chosen = selection.refs.length > 0 ? found : keepNewestLogs(found);
+  const chosen = selection.refs.length > 0 ? found : await newestOf(found);
   const logs = await shownLogs(services, runtime, chosen, {strategy, flags});
   await show(services, logs, {strategy, flags, lines});
 }
@@ -82,79 +69,53 @@ function checkSelection({refs, query, selector}: ContainerSelection, strategy: L
 
 /** Throws ConfigError if more logs would be followed than kubectl follows by default: each costs a loop of reads. */
 function checkLimit(
-  count: number,
+  targets: readonly Target<ContainerId>[],
   {selector, follow, 'follow-restarts': restarts, 'max-log-requests': limit = Infinity}: LogsFlags,
 ): void {
+  const count = targets.filter(({kind}) => kind === 'found').length;
   if (selector === undefined || !(follow || restarts) || count <= limit) return;
   throw new ConfigError(`cannot follow ${count} logs at once: --max-log-requests is ${limit}`, {
     hint: `use --max-log-requests=${count}, or a selector that matches fewer pods`,
   });
 }
 
-async function select(
-  services: RuntimeContext & DialectContext & ResolvingContext,
-  connection: Connection,
-  selection: ContainerSelection,
-  {strategy, flags: {container}}: LogsOptions,
-): Promise<readonly SelectedContainer[]> {
-  const known = await findByFullId(services, connection.runtime, selection, strategy);
-  if (known !== undefined) return [known];
-  const selected: SelectedContainer[] = [];
-  const targets = await choosePodContainers(services, connection, selection, {container});
-  await forEachTarget(services, targets, async (id) => {
-    await Promise.resolve(selected.push({id}));
-  });
-  return selected;
-}
-
-/**
- * Returns the container with the full ID that is the only selection, by the call that also returns the path of its log: a
- * list first would be another one. Returns undefined if no container has this ID, which may be that of a pod.
- */
-async function findByFullId(
-  {dialect, signal}: DialectContext & SignalContext,
+/** Asks the runtime to reopen logs. Returns the containers whose logs were reopened; a failure does not stop the others. */
+async function reopenLogs(
+  services: DialectContext & ReportContext & SignalContext,
   runtime: RuntimeService,
-  {refs: [ref = '', ...others], query, byPod}: ContainerSelection,
-  strategy: LogsStrategy,
-): Promise<SelectedContainer | undefined> {
-  if (others.length > 0 || !isFullId(ref) || query !== undefined || byPod || dialect.takesOnlyIds)
-    return undefined;
-  const id = containerId(ref);
-  const reading = getContainerStatus(runtime, id, signal).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return undefined;
+  targets: readonly Target<ContainerId>[],
+): Promise<readonly Target<ContainerId>[]> {
+  const {report, signal} = services;
+  const reopened: Target<ContainerId>[] = [];
+  await forEachTarget(services, targets, async (id, ref) => {
+    await withContext('reopen container logs', runtime.reopenContainerLog({containerId: id}, {signal}));
+    report.info('Container logs reopened');
+    reopened.push({kind: 'found', ref, id});
   });
-  const status = await strategy.withStatusContext(reading);
-  return status && {id, status};
-}
-
-async function reopen(
-  {report, signal}: ReportContext & SignalContext,
-  runtime: RuntimeService,
-  containerId: ContainerId,
-): Promise<void> {
-  await withContext('reopen container logs', runtime.reopenContainerLog({containerId}, {signal}));
-  report.info('Container logs reopened');
+  return reopened;
 }
 
 /** Finds the logs of containers; one without a log is reported and does not hide the others. */
 async function findLogs(
   services: DialectContext & ReportContext & SignalContext,
   runtime: RuntimeService,
-  selected: readonly SelectedContainer[],
+  targets: readonly Target<ContainerId>[],
   {strategy, previous}: {readonly strategy: LogsStrategy; readonly previous: boolean},
 ): Promise<readonly ContainerLog[]> {
   const logs: ContainerLog[] = [];
-  const statuses = new Map(selected.map(({id, status}) => [id, status]));
-  const targets = selected.map(({id}) => ({kind: 'found' as const, ref: id, id}));
   await forEachTarget(services, targets, async (id) => {
-    const status =
-      statuses.get(id) ??
-      (await strategy.withStatusContext(getContainerStatus(runtime, id, services.signal)));
+    const status = await strategy.withStatusContext(getContainerStatus(runtime, id, services.signal));
     const path = logPathOf(status);
     if (status !== undefined) logs.push({id, status, path: previous ? previousLogPath(status) : path});
   });
   return logs;
+}
+
+/** Returns the logs of the newest attempts of several containers. */
+async function newestOf(logs: readonly ContainerLog[]): Promise<readonly ContainerLog[]> {
+  if (logs.length < 2) return logs;
+  const {keepNewestLogs} = await import('../../operations/logs/log-names.js');
+  return keepNewestLogs(logs);
 }
 
 /** Returns the presentation of each log; a single one needs no name. */
@@ -164,13 +125,20 @@ async function shownLogs(
   chosen: readonly ContainerLog[],
   {strategy, flags}: LogsOptions,
 ): Promise<readonly ShownLog[]> {
-  const names = distinctNames(chosen.map(({status}) => status));
+  const names = await namesOf(chosen);
   const containers = chosen.map(({status}, index) => ({status, name: names[index] ?? ''}));
   const isFollowed =
     (flags.follow || flags['follow-restarts']) && (strategy.followsPrevious || !flags.previous);
   const prefixes = !flags['no-prefix'] && chosen.length > 1 ? await prefixesOf(services, names) : [];
   const follows = isFollowed ? await strategy.follow(services, runtime, containers, flags) : [];
   return chosen.map(({path}, index) => ({path, prefix: prefixes[index], follow: follows[index]}));
+}
+
+/** Returns unique names of the containers. */
+async function namesOf(chosen: readonly ContainerLog[]): Promise<readonly string[]> {
+  if (chosen.length < 2) return chosen.map(({status}) => status.metadata?.name ?? '');
+  const {distinctNames} = await import('../../operations/logs/log-names.js');
+  return distinctNames(chosen.map(({status}) => status));
 }
 
 async function prefixesOf({out}: OutputContext, names: readonly string[]): Promise<readonly string[]> {

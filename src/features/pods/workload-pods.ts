@@ -5,7 +5,7 @@ import {
   type WorkloadRef,
 } from '../../api/workloads/workload-of-pod.js';
 import {compare} from '../../base/compare.js';
-import {AmbiguousError, NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {AmbiguousError, NotFoundError} from '../../operations/resolve/target.js';
 import type {ListedPod} from './listed-pod.js';
 
 /** Returns the workloads that a pod belongs to; of a pod that only the runtime knows, as its labels tell. */

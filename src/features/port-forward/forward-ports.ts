@@ -1,7 +1,8 @@
 import {EmptyValueError, SystemError, UsageError} from '../../base/errors.js';
 import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
 import {waitForSandboxEnd} from '../../operations/pods/wait-for-sandbox-end.js';
-import {requireTarget, resolveSandboxes} from '../../operations/resolve/resolve-names.js';
+import {resolveSandboxes} from '../../operations/resolve/resolve-names.js';
+import {actOnTarget, type Target} from '../../operations/resolve/target.js';
 import {withContext} from '../../operations/with-context.js';
 import {StreamingError} from '../../streaming/session/errors.js';
 import {parseListenAddresses, type AddressGroup} from '../../streaming/port-forward/listen-addresses.js';
@@ -112,8 +113,11 @@ export async function forwardPorts(
   if (pod === '') throw new UsageError(messages.noId);
   const early = strategy.parsesFirst ? parseRequest(ports, flags, {messages, streaming}) : undefined;
   const {runtime} = await connections.default();
-  const id = await findPod(services, runtime, pod, selector);
-  const url = await withContext(messages.requesting(pod), forwardUrls(runtime, id, signal));
+  const target = await findPod(services, runtime, pod, selector);
+  const {id, url} = await actOnTarget(target, async (podId) => ({
+    id: podId,
+    url: await withContext(messages.requesting(pod), forwardUrls(runtime, podId, signal)),
+  }));
   strategy.checkClient(flags);
   const {specs, groups, transport} = early ?? parseRequest(ports, flags, {messages, streaming});
   const {clock, env} = context;
@@ -129,16 +133,17 @@ async function findPod(
   runtime: RuntimeService,
   pod: string,
   selector: string | undefined,
-): Promise<PodSandboxId> {
+): Promise<Target<PodSandboxId> | undefined> {
   if (selector !== undefined) {
     const {chooseSelectedPod} = await import('../targets/choose-pods.js');
-    return (await chooseSelectedPod(services, selector, {quiet: false})).id;
+    const {id} = await chooseSelectedPod(services, selector, {quiet: false});
+    return {kind: 'found', ref: selector, id};
   }
   const ofWorkloads = await findWorkloads(services, [pod], {});
   const chosen = ofWorkloads.get(pod);
-  if (chosen !== undefined) return chosen.id;
-  const [target] = await resolveSandboxes(runtime, [pod], services.resolving({verify: true}));
-  return requireTarget(target && (await explainMissing(target))).id;
+  if (chosen !== undefined) return {kind: 'found', ref: pod, id: chosen.id};
+  const [target] = await resolveSandboxes(runtime, [pod], services.resolving({looksUpUnknown: true}));
+  return target && (await explainMissing(target));
 }
 
 interface Parsers {

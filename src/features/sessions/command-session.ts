@@ -36,7 +36,7 @@ export interface SessionStrategy {
   /** Returns the keys that leave a session. Throws UsageError. */
   detachKeys(flags: SessionFlagValues): readonly number[];
   /** Returns the requested streams that are available. */
-  availableStreams(services: EnvironmentContext & ReportContext, requested: SessionStreams): SessionStreams;
+  availableStreams(services: EnvironmentContext, requested: SessionStreams): SessionStreams;
   /** Returns how to open a session. Throws UsageError. */
   openOptions(
     services: ConnectionContext & EnvironmentContext & SignalContext,
@@ -51,11 +51,10 @@ export interface SessionStrategy {
 export const KCRI_SESSION: SessionStrategy = {
   detachKeys: (flags) => parseDetachKeys(flags['detach-keys'] ?? DETACH_KEYS),
   // Without a local terminal, the process does not get one either.
-  availableStreams: ({context, report}, requested) => {
-    if (!requested.tty || !requested.stdin || isTerminalInput(context.stdin)) return requested;
-    report.warn('standard input is not a terminal: ignoring -t');
-    return {...requested, tty: false};
-  },
+  availableStreams: ({context}, requested) =>
+    !requested.tty || !requested.stdin || isTerminalInput(context.stdin)
+      ? requested
+      : {...requested, tty: false},
   openOptions: (services, flags) => ({
     ...baseOpenOptions(services),
     tls: tlsOptions(flags),
@@ -123,6 +122,7 @@ async function runConnectedSession(
     {...streams, stdout: takesOutput, stderr: takesOutput && !streams.tty},
     openOptions,
   );
+  if (streams.tty !== requested.tty) report.warn('standard input is not a terminal: ignoring -t');
   if (streams.stdin && !streams.tty && !session.halfClosesStdin)
     report.info(
       'kcri: this runtime cannot signal the end of standard input; a command that reads until the end never exits',

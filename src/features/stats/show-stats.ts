@@ -1,7 +1,7 @@
 import {UsageError} from '../../base/errors.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
 import type {Column} from '../../format/table.js';
-import type {Target} from '../../operations/resolve/resolve-names.js';
+import type {Target} from '../../operations/resolve/target.js';
 import type {Usage} from '../../operations/stats/compute-usage.js';
 import type {StatsResult} from '../../operations/stats/fetch-stats.js';
 import type {

@@ -3,7 +3,7 @@ import {SystemError} from '../../base/errors.js';
 import {podUid, type ContainerId, type PodSandbox, type PodSandboxId} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {chooseContainer, type ContainerLayout} from '../../operations/resolve/choose-container.js';
-import {NotFoundError, type Target} from '../../operations/resolve/resolve-names.js';
+import {NotFoundError, type Target} from '../../operations/resolve/target.js';
 import type {
   EnvironmentContext,
   ReportContext,

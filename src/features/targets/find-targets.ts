@@ -8,10 +8,10 @@ import {
   bothKindsError,
   createContainerKind,
   createFinder,
-  NotFoundError,
   toTarget,
   type ObjectKind,
 } from '../../operations/resolve/find-by-name.js';
+import {NotFoundError} from '../../operations/resolve/target.js';
 import {findBySandboxId, withoutKind, type ListedPod} from '../pods/listed-pod.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {findWorkloadPods, workloadWithoutPodsError} from '../pods/workload-pods.js';

@@ -1,5 +1,5 @@
 import {EmptyValueError, UsageError} from '../../base/errors.js';
-import {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {NotFoundError} from '../../operations/resolve/target.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {PodReader} from '../pods/pod-reader.js';

@@ -1,7 +1,7 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
-import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import type {NotFoundError} from '../../operations/resolve/target.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {readTargets, type ReadTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import {POLL_MS, WaitTimeoutError} from './wait-rounds.js';

@@ -1,5 +1,5 @@
 import {parseWorkload} from '../../api/workloads/workload-of-pod.js';
-import {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {NotFoundError} from '../../operations/resolve/target.js';
 import type {RuntimeContext, SettingsContext} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import type {ShownPod} from '../pods/listed-pod.js';

@@ -4,7 +4,7 @@ import {formatSorted} from '../../cli/output/parse-output-format.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import type {Column} from '../../format/table.js';
-import {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {NotFoundError} from '../../operations/resolve/target.js';
 import {missingEverywhere} from '../nodes/missing-everywhere.js';
 import {queryEachNode, type NodeOutcome} from '../nodes/query-all-nodes.js';
 import {answersJson, areWrong, commandPrefix, shown, type Answers, type WHY_FORMATS} from './answer.js';

@@ -5,7 +5,7 @@ import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-for
 import {EXIT} from '../../cli/process/exit-codes.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
-import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import type {NotFoundError} from '../../operations/resolve/target.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
 import {
   answersJson,

@@ -4,7 +4,7 @@ import {filterPods} from '../pods/filter-pods.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
 import {listSavedPods, PODS_PART} from '../pods/saved-pods.js';
-import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import type {NotFoundError} from '../../operations/resolve/target.js';
 import {findTargets} from '../targets/find-targets.js';
 import type {TargetFlagValues} from '../targets/read-targets.js';
 import {answerWhy, type Answers} from './answer.js';

@@ -4,7 +4,7 @@ import {UsageError} from '../../base/errors.js';
 import {formatAgeSince} from '../../format/age.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import type {Column} from '../../format/table.js';
-import {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {NotFoundError} from '../../operations/resolve/target.js';
 import type {ReportContext} from '../../cli/command/contexts.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {workloadsOf, workloadWithoutPodsError} from '../pods/workload-pods.js';

@@ -10,7 +10,8 @@ import type {
   RuntimeService,
 } from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
-import {hasLabels, isFullId, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
+import {isFullId} from '../filters/full-id.js';
+import {hasLabels, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
 import {createImageFinder, createImageUserMatcher} from '../filters/image-matching.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
 import {createFinder, SANDBOX_KIND} from '../resolve/find-by-name.js';

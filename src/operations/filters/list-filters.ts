@@ -1,6 +1,7 @@
 import {compare} from '../../base/compare.js';
 import {messageOf, UsageError} from '../../base/errors.js';
 import {goQuote} from '../../format/go-quote.js';
+import {isFullId} from './full-id.js';
 import {compileGoRegexp, type TextPattern} from './go-regexp.js';
 
 /** Compiles an unanchored pattern in Go's syntax; undefined for no pattern. Rejects with UsageError with crictl's text. */
@@ -63,11 +64,6 @@ export function hasLabels(
   selector: Readonly<Record<string, string>> | undefined,
 ): boolean {
   return selector === undefined || Object.entries(selector).every(([key, value]) => labels[key] === value);
-}
-
-/** Reports whether a text is a complete ID as all known runtimes create them. */
-export function isFullId(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
 }
 
 /** Returns a filter for the runtime that selects a single full ID; no filter for anything else. */

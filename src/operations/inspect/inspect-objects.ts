@@ -7,7 +7,7 @@ import {
   type PodSandboxStatusResponse,
   type RuntimeService,
 } from '../../cri/index.js';
-import {NotFoundError} from '../resolve/resolve-names.js';
+import {NotFoundError} from '../resolve/target.js';
 import {withContext} from '../with-context.js';
 
 /** Options of the inspect functions. */

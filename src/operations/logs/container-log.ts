@@ -1,13 +1,6 @@
 import {dirname, extname, join} from 'node:path';
 import {SystemError} from '../../base/errors.js';
-import {
-  isNotFound,
-  isUnavailable,
-  type ContainerId,
-  type ContainerState,
-  type ContainerStatus,
-  type RuntimeService,
-} from '../../cri/index.js';
+import type {ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 
 /** Returns the status of a container. Rejects with CriError. */
 export async function getContainerStatus(
@@ -33,40 +26,4 @@ export function previousLogPath({logPath, metadata}: ContainerStatus): string {
   throw new SystemError(`previous terminated container ${metadata?.name ?? ''} not found`, {
     hint: 'this is its first attempt; run "kcri ps -a" to list attempts',
   });
-}
-
-/**
- * Reports whether a container runs; true while the runtime is unavailable, since containers keep running without it.
- */
-export async function isRunning(
-  runtime: RuntimeService,
-  containerId: ContainerId,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return (await stateOf(runtime, containerId, signal)) === 'CONTAINER_RUNNING';
-}
-
-/** Reports whether a container has exited or was removed; false while the runtime is unavailable. */
-export async function hasExited(
-  runtime: RuntimeService,
-  containerId: ContainerId,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const state = await stateOf(runtime, containerId, signal);
-  return state === 'CONTAINER_EXITED' || state === undefined;
-}
-
-/** Returns the state of a container; undefined if it was removed, running while the runtime is unavailable. */
-async function stateOf(
-  runtime: RuntimeService,
-  containerId: ContainerId,
-  signal: AbortSignal,
-): Promise<ContainerState | undefined> {
-  try {
-    return (await getContainerStatus(runtime, containerId, signal))?.state;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    if (isUnavailable(error)) return 'CONTAINER_RUNNING';
-    throw error;
-  }
 }

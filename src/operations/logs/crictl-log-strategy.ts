@@ -5,8 +5,8 @@ import {systemErrorMessage} from '../../base/system-error-message.js';
 import {goQuote} from '../../format/go-quote.js';
 import type {LogStream} from '../../cri/index.js';
 import type {LogReadStrategy} from './log-read-strategy.js';
-import {CrictlFormatter} from './log-line-formatter.js';
-import {findCrictlLogRanges} from './log-ranges.js';
+import {CrictlFormatter} from './crictl-log-formatter.js';
+import {findCrictlLogRanges} from './crictl-log-ranges.js';
 
 const ALL_STREAMS: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);
 

@@ -17,8 +17,7 @@ import {
 } from 'node:fs';
 import type {Clock} from '../../base/clock.js';
 import {SystemError, unlessRoot} from '../../base/errors.js';
-import {ifPresent} from '../../base/fs/files.js';
-import {DirectoryWatcher} from './directory-watcher.js';
+import {ifPresent} from '../../base/fs/if-present.js';
 
 /** State of a log file. */
 export interface LogFileState {
@@ -56,7 +55,7 @@ export interface LogFiles {
   list(directory: string): Promise<readonly string[]>;
   /** Returns the path without symbolic links. */
   realpath(path: string): Promise<string>;
-  watch(directories: readonly string[], clock: Clock): LogWatcher;
+  watch(directories: readonly string[], clock: Clock): Promise<LogWatcher>;
   /** Hint of errors of a file that cannot be read. */
   readonly hint: string;
 }
@@ -118,7 +117,10 @@ export function createLocalLogFiles(mayCallDirectly: () => boolean): LogFiles {
           realpath.native(path, done);
         },
       ),
-    watch: (directories, clock) => new DirectoryWatcher(directories, clock),
+    watch: async (directories, clock) => {
+      const {DirectoryWatcher} = await import('./follow/directory-watcher.js');
+      return new DirectoryWatcher(directories, clock);
+    },
     hint: `logs are files on the node of the runtime; run kcri there${unlessRoot(', with permission to read them', '')}`,
   };
 }

@@ -1,5 +1,4 @@
 import type {LineView, LogStream} from '../../cri/index.js';
-import {isSelected, type LogSelection} from './log-selection.js';
 import {LINE_END, formatLineTime, type BufferedLogWriter} from './buffered-log-writer.js';
 
 /** Writes the lines of one log. */
@@ -90,38 +89,5 @@ export class JoiningFormatter implements LogLineFormatter {
     if (output.lastWriter !== state && !output.atLineStart) this.#writer.put(stream, LINE_END);
     if (output.lastWriter !== state && state.written) this.#writer.put(stream, this.#prefix);
     output.lastWriter = state;
-  }
-}
-
-/**
- * Writes lines as crictl does: parts follow each other as in the file, whichever stream they belong to, and lines
- * that are not selected also determine where a line starts.
- */
-export class CrictlFormatter implements LogLineFormatter {
-  readonly #writer: BufferedLogWriter;
-  readonly #timestamps: boolean;
-  readonly #selection: LogSelection;
-  #atLineStart = true;
-
-  constructor(
-    writer: BufferedLogWriter,
-    {timestamps = false, ...selection}: LogFormatOptions & LogSelection,
-  ) {
-    this.#writer = writer;
-    this.#timestamps = timestamps;
-    this.#selection = selection;
-  }
-
-  add(line: LineView): void {
-    const {bytes, from, to} = line;
-    if (isSelected(line, this.#selection)) {
-      if (this.#timestamps && this.#atLineStart) this.#writer.putTime(line);
-      this.#writer.putContent(line);
-    }
-    this.#atLineStart = from === to || bytes[to - 1] === LINE_END[0];
-  }
-
-  flushHeld(): void {
-    // Nothing is buffered.
   }
 }

@@ -1,7 +1,8 @@
 import {isSystemCallError, KcriError, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {JoiningFormatter, type LogLineFormatter, type LogFormatOptions} from './log-line-formatter.js';
-import {findLogRanges, type HistoryOptions, type LogRanges} from './log-ranges.js';
+import type {HistoryOptions, LogRanges} from './log-range.js';
+import {findLogRanges} from './log-ranges.js';
 import type {LogSelection} from './log-selection.js';
 import {LOCAL_LOG_FILES, type LogFiles} from './log-files.js';
 import type {BufferedLogWriter} from './buffered-log-writer.js';

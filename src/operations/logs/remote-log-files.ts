@@ -1,4 +1,4 @@
-import {ifPresent} from '../../base/fs/files.js';
+import {ifPresent} from '../../base/fs/if-present.js';
 import type {SftpClient} from '../../remote/sftp/sftp-client.js';
 import {
   irregularLogError,
@@ -37,12 +37,13 @@ export function createRemoteLogFiles(connect: () => Promise<SftpClient>): LogFil
     },
     list: async (directory) => await (await connect()).list(directory),
     realpath: async (path) => await (await connect()).realpath(path),
-    watch: (_directories, clock): LogWatcher => ({
-      next: async (ms, signal) => {
-        await clock.sleep(Math.min(ms, POLL_MS), signal);
-      },
-      [Symbol.dispose]: () => undefined,
-    }),
+    watch: async (_directories, clock): Promise<LogWatcher> =>
+      await Promise.resolve({
+        next: async (ms, signal) => {
+          await clock.sleep(Math.min(ms, POLL_MS), signal);
+        },
+        [Symbol.dispose]: () => undefined,
+      }),
     hint: 'the user of the ssh connection must be able to read the file; connect as root (ssh://root@HOST)',
   };
 }

@@ -2,7 +2,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import type {LogStream} from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
 import type {LogFiles} from './log-files.js';
-import type {FollowOptions} from './log-source.js';
+import type {FollowOptions} from './follow/follow-options.js';
 import type {LogTime} from './log-selection.js';
 import {readLog} from './read-log.js';
 

@@ -1,9 +1,11 @@
 import type {Clock} from '../../base/clock.js';
-import {LogSource, POLL_MS, type FollowOptions} from './log-source.js';
+import type {FollowOptions} from './follow/follow-options.js';
+import type {LogChanges} from './follow/watch-log-directories.js';
+import {LogSource} from './log-source.js';
 import type {LogReadStrategy} from './log-read-strategy.js';
 import type {LogFormatOptions} from './log-line-formatter.js';
-import type {HistoryOptions} from './log-ranges.js';
-import {watchLogDirectories, mergeLogs, type ReadableLog} from './read-log.js';
+import type {HistoryOptions} from './log-range.js';
+import {mergeLogs, type ReadableLog} from './merge-logs.js';
 import {BufferedLogWriter, type LogSink} from './buffered-log-writer.js';
 
 /** Total memory of all logs that are read at once, and limits for one of them. */
@@ -48,17 +50,18 @@ export async function showLogs(
       return {source, formatter: options.strategy.createFormatter(writer, {...options, prefix})};
     });
     const followed = opened.filter(({follow}) => follow !== undefined).map(({path}) => path);
-    using watcher =
-      followed.length === 0 ? undefined : await watchLogDirectories(followed, options.clock, options.files);
-    const waitForChange = async (): Promise<void> => {
-      await watcher?.next(POLL_MS, signal);
-    };
-    await mergeLogs(readable, {writer, notice: onNotice, waitForChange, signal});
+    using changes = followed.length === 0 ? undefined : await watch(followed, options);
+    await mergeLogs(readable, {writer, notice: onNotice, waitForChange: changes?.next, signal});
     for (const {path, source} of opened)
       if (source.unknownLines > 0) onUnknownLines(path, source.unknownLines);
   } finally {
     for (const {source} of opened) await source[Symbol.asyncDispose]();
   }
+}
+
+async function watch(paths: readonly string[], options: ShowLogsOptions): Promise<LogChanges> {
+  const {watchLogDirectories} = await import('./follow/watch-log-directories.js');
+  return await watchLogDirectories(paths, options);
 }
 
 interface OpenedLog extends ShownLog {

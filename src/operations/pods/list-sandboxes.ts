@@ -8,7 +8,8 @@ import type {
   RuntimeService,
 } from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
-import {hasLabels, isFullId, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
+import {isFullId} from '../filters/full-id.js';
+import {hasLabels, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
 import {listAllSandboxes} from '../../cri/list-all.js';
 
 /** Conditions for sandboxes. Omitted conditions match all. */

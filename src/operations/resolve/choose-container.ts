@@ -1,7 +1,7 @@
 import {findClosestMatch} from '../../base/closest-match.js';
 import {compare} from '../../base/compare.js';
 import type {Container} from '../../cri/index.js';
-import {NotFoundError} from './find-by-name.js';
+import {NotFoundError} from './target.js';
 
 /** Annotation of a pod that names the container for kubectl's commands. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';

@@ -1,29 +1,8 @@
 import {findClosestMatch} from '../../base/closest-match.js';
-import {KcriError} from '../../base/errors.js';
 import type {Container, PodSandbox} from '../../cri/index.js';
 import {sortNewestFirst} from '../filters/list-filters.js';
 import type {PodLookup} from '../pods/pod-labels.js';
-
-/** No object has the ID or name. */
-export class NotFoundError extends KcriError {
-  readonly code = 'NOT_FOUND';
-}
-
-/** An ID prefix or name matches several objects. */
-export class AmbiguousError extends KcriError {
-  readonly code = 'AMBIGUOUS';
-}
-
-/** Result of resolving a reference on the command line: an object's ID, or the error that none was found. */
-export type Target<Id> =
-  | {
-      readonly kind: 'found';
-      readonly ref: string;
-      readonly id: Id;
-      /** Returns the error to report if the runtime does not know the ID but it is the ID of an object of another kind. */
-      readonly wrongKind?: () => Promise<NotFoundError | undefined>;
-    }
-  | {readonly kind: 'missing'; readonly ref: string; readonly error: NotFoundError};
+import {AmbiguousError, NotFoundError, type Target} from './target.js';
 
 interface Identified {
   readonly id: string;

@@ -6,19 +6,15 @@ import {createPodLookup} from '../pods/pod-labels.js';
 import {
   createContainerKind,
   createFinder,
-  NotFoundError,
   SANDBOX_KIND,
   unknownNameError,
   type ObjectKind,
-  type Target,
 } from './find-by-name.js';
+import type {ResolveOptions} from './resolve-options.js';
+import {NotFoundError, type Target} from './target.js';
 
 /** Context of references that match nothing. */
-export interface MissingOptions {
-  readonly signal: AbortSignal;
-  /** Command that takes the references; errors name its counterpart for the other kind of object. */
-  readonly command?: string;
-}
+export type MissingOptions = Pick<ResolveOptions, 'signal' | 'command'>;
 
 /** Commands and their counterparts for the other kind of object. */
 const COUNTERPARTS: Readonly<Record<string, string>> = {

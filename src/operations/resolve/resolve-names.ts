@@ -1,206 +1,33 @@
-import {omit} from '../../base/omit.js';
 import {containerId, podSandboxId} from '../../cri/ids.js';
-import type {
-  Container,
-  ContainerId,
-  ImageService,
-  PodSandbox,
-  PodSandboxId,
-  RuntimeService,
-} from '../../cri/index.js';
-import {idFilter, isFullId} from '../filters/list-filters.js';
-import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
-import {
-  ambiguousError,
-  bothKindsError,
-  createContainerKind,
-  createFinder,
-  keepNewestAttempts,
-  SANDBOX_KIND,
-  toTarget,
-  NotFoundError,
-  type ObjectKind,
-  type Target,
-} from './find-by-name.js';
-import {createImageUserMatcher, imageDisplayName, matchesImageName} from '../filters/image-matching.js';
-import type {MissingOptions} from './missing-objects.js';
-import {podFromLabels, createPodLookup} from '../pods/pod-labels.js';
-
-export {NotFoundError, type Target} from './find-by-name.js';
-
-/** Options of the resolve functions. */
-export interface ResolveOptions extends MissingOptions {
-  /** Verifies full IDs with the runtime too, for calls that succeed without the object. Default false. */
-  readonly verify?: boolean;
-  /** Resolves a name to the newest attempt of a container or pod. Default true. */
-  readonly newestAttempt?: boolean;
-  /** Image service to also match images by, for references that match no container. */
-  readonly images?: ImageService;
-  /** Chooses a container of a pod, for references that match a pod but no container. Full IDs are verified then. */
-  readonly chooseContainer?: ContainerChooser;
-  /** Takes every reference for an ID and lets the runtime check it, as crictl does. Default false. */
-  readonly literal?: boolean;
-}
-
-/**
- * Returns a container of a pod as the target of the reference, or the error that there is none. `quiet` omits the note
- * about a choice that was not obvious.
- */
-export type ContainerChooser = (
-  ref: string,
-  pod: PodSandboxId,
-  options?: {readonly quiet: boolean},
-) => Promise<Target<ContainerId>>;
+import type {ContainerId, PodSandboxId, RuntimeService} from '../../cri/index.js';
+import {isFullId} from '../filters/full-id.js';
+import type {ResolveOptions} from './resolve-options.js';
+import {requireTarget, type NotFoundError, type Target} from './target.js';
 
 /**
  * Resolves references to containers: an ID, an ID prefix, a name, `pod/name`, `namespace/pod/name`, a pod if
  * `chooseContainer` is set, or an image that a single container uses. Rejects with AmbiguousError, before anything is
  * done, if a reference matches several, or a container and a pod of which another container would be chosen.
  *
- * Unverified full IDs need no call; anything else needs one ListContainers call in total, a ListPodSandbox call if a
- * reference does not match exactly one and some containers lack pod labels, or if a reference matches none or may be
- * a pod, and a
- * ListImages call if it does not match a pod either.
+ * Full IDs need no call unless the runtime does not know one (actOnTarget), or `verify` is set.
  */
 export async function resolveContainers(
   runtime: RuntimeService,
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  const {literal = false, verify = options.chooseContainer !== undefined, signal} = options;
-  if (literal) return refs.map((ref) => found(ref, containerId(ref)));
-  if (!verify && refs.every(isFullId))
-    return refs.map((ref) => ({
-      ...found(ref, containerId(ref)),
-      wrongKind: async () => await (await explanations()).podInsteadOfContainer(runtime, ref, options),
-    }));
-  const containers = await listAllContainers(runtime, idFilter(refs, containerId), signal);
-  return await resolveAmong(runtime, refs, {...options, containers, mayNamePods: true});
-}
-
-/** Resolves references as resolveContainers does, among the given containers; their names precede those of pods. */
-export async function resolveContainersAmong(
-  runtime: RuntimeService,
-  refs: readonly string[],
-  containers: readonly Container[],
-  options: ResolveOptions,
-): Promise<readonly Target<ContainerId>[]> {
-  return await resolveAmong(runtime, refs, {...options, containers, mayNamePods: false});
-}
-
-async function resolveAmong(
-  runtime: RuntimeService,
-  refs: readonly string[],
-  options: ResolveOptions & {readonly containers: readonly Container[]; readonly mayNamePods: boolean},
-): Promise<readonly Target<ContainerId>[]> {
-  const {containers, mayNamePods, signal, newestAttempt = true, images, chooseContainer, command} = options;
-  const {kind, matches} = await matchNames(runtime, refs, containers, options);
-  const newest = (found: readonly Container[]) => (newestAttempt ? keepNewestAttempts(found, kind) : found);
-  let sandboxes: Promise<readonly PodSandbox[]> | undefined;
-  const listPods = () => (sandboxes ??= listAllSandboxes(runtime, idFilter(refs, podSandboxId), signal));
-  const named = refs.map((ref, index) => ({ref, found: matches[index] ?? []}));
-  const maybePods = named.filter(({ref, found: [first]}) => first !== undefined && first.id !== ref);
-  if (mayNamePods && chooseContainer !== undefined && maybePods.length > 0)
-    await requireSingleMeaning(maybePods, {kind, sandboxes: await listPods(), choose: chooseContainer});
-  let targets: readonly (Target<ContainerId> | undefined)[] = named.map(({ref, found}) =>
-    toTarget(ref, found, kind),
+  const {looksUpUnknown = options.chooseContainer !== undefined} = options;
+  const lookUp = async () => (await byLists()).lookUpContainers(runtime, refs, options);
+  const direct = directTargets(
+    refs,
+    containerId,
+    {...options, looksUpUnknown},
+    {
+      lookUp,
+      explain: async (ref) => (await explanations()).podInsteadOfContainer(runtime, ref, options),
+    },
   );
-  if (chooseContainer !== undefined)
-    targets = await fillMissing(targets, refs, async (missing) =>
-      chooseFromPods(missing, await listPods(), chooseContainer),
-    );
-  if (images !== undefined)
-    targets = await fillMissing(targets, refs, async (missing) => {
-      const known = await listAllImages(images, signal);
-      const users = (ref: string) => runningUsers(containers.filter(createImageUserMatcher(ref, known)));
-      return missing.map((ref) => toTarget(ref, newest(users(ref)), kind));
-    });
-  return await fillMissing(targets, refs, async (missing) => {
-    const pods = missing.every((ref) => ref === '') ? [] : await listPods();
-    const candidates = {containers, kind, sandboxes: pods, acceptsPods: chooseContainer !== undefined};
-    const {explainMissingContainers} = await explanations();
-    return explainMissingContainers(missing, candidates, command);
-  });
-}
-
-/** Containers that a reference other than an ID names. */
-interface NamedContainers {
-  readonly ref: string;
-  readonly found: readonly Container[];
-}
-
-/**
- * Rejects with AmbiguousError if a reference also names a pod of which another container would be chosen. A prefix such
- * as `pod/` does not count: the reference names a container of a pod called `pod`.
- */
-async function requireSingleMeaning(
-  named: readonly NamedContainers[],
-  {
-    kind,
-    sandboxes,
-    choose,
-  }: {
-    readonly kind: ObjectKind<Container>;
-    readonly sandboxes: readonly PodSandbox[];
-    readonly choose: ContainerChooser;
-  },
-): Promise<void> {
-  const find = createFinder(sandboxes, omit(SANDBOX_KIND, 'prefix'), true);
-  for (const {ref, found} of named) {
-    const pods = find(ref);
-    toTarget(ref, pods, SANDBOX_KIND); // throws if several match
-    const [pod] = pods;
-    if (pod === undefined) continue;
-    const chosen = await choose(ref, pod.id, {quiet: true});
-    if (chosen.kind !== 'found' || found.some(({id}) => id !== chosen.id))
-      throw bothKindsError(ref, SANDBOX_KIND.fullName(pod), found, kind);
-  }
-}
-
-/** Returns the containers that each reference matches by ID or name, and the kind by which they were matched. */
-async function matchNames(
-  runtime: RuntimeService,
-  refs: readonly string[],
-  containers: readonly Container[],
-  {signal, newestAttempt = true}: ResolveOptions,
-) {
-  const kind = createContainerKind(podFromLabels);
-  const matches = refs.map(createFinder(containers, kind, newestAttempt));
-  if (matches.every(({length}) => length === 1)) return {kind, matches};
-  const podOf = await createPodLookup(runtime, containers, signal);
-  if (podOf === podFromLabels) return {kind, matches};
-  const byPod = createContainerKind(podOf);
-  return {kind: byPod, matches: refs.map(createFinder(containers, byPod, newestAttempt))};
-}
-
-/** Returns the targets, with those that are undefined replaced by what `find` returns for their references. */
-async function fillMissing<T, U>(
-  targets: readonly (T | undefined)[],
-  refs: readonly string[],
-  find: (missing: readonly string[]) => Promise<readonly U[]>,
-): Promise<readonly (T | U)[]> {
-  const missing = refs.filter((_, index) => targets[index] === undefined);
-  if (missing.length === 0) return targets as readonly T[];
-  const found = (await find(missing)).values();
-  return targets.map((target) => target ?? (found.next().value as U));
-}
-
-async function chooseFromPods(
-  refs: readonly string[],
-  sandboxes: readonly PodSandbox[],
-  choose: ContainerChooser,
-): Promise<readonly (Target<ContainerId> | undefined)[]> {
-  const find = createFinder(sandboxes, SANDBOX_KIND, true);
-  const pods = refs.map((ref) => toTarget(ref, find(ref), SANDBOX_KIND));
-  return await Promise.all(
-    pods.map(async (pod) => (pod?.kind === 'found' ? await choose(pod.ref, pod.id) : undefined)),
-  );
-}
-
-/** Returns the running containers of an image, or all if none is running. */
-function runningUsers(users: readonly Container[]): readonly Container[] {
-  const running = users.filter(({state}) => state === 'CONTAINER_RUNNING');
-  return running.length > 0 ? running : users;
+  return direct ?? (await lookUp());
 }
 
 /** Resolves references to sandboxes: an ID, an ID prefix, a pod name, `pod/name`, `namespace/name` or UID. */
@@ -209,64 +36,43 @@ export async function resolveSandboxes(
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<PodSandboxId>[]> {
-  const {literal = false, verify = false, signal} = options;
-  if (literal) return refs.map((ref) => found(ref, podSandboxId(ref)));
-  if (!verify && refs.every(isFullId))
-    return refs.map((ref) => ({
-      ...found(ref, podSandboxId(ref)),
-      wrongKind: async () => await (await explanations()).containerInsteadOfPod(runtime, ref, options),
-    }));
-  const sandboxes = await listAllSandboxes(runtime, idFilter(refs, podSandboxId), signal);
-  return await resolveSandboxesAmong(runtime, refs, sandboxes, options);
-}
-
-/** Resolves references as resolveSandboxes does, among the given sandboxes. */
-export async function resolveSandboxesAmong(
-  runtime: RuntimeService,
-  refs: readonly string[],
-  sandboxes: readonly PodSandbox[],
-  options: ResolveOptions,
-): Promise<readonly Target<PodSandboxId>[]> {
-  const find = createFinder(sandboxes, SANDBOX_KIND, options.newestAttempt ?? true);
-  const targets = refs.map((ref) => toTarget(ref, find(ref), SANDBOX_KIND));
-  return await fillMissing(targets, refs, async (missing) =>
-    (await explanations()).explainMissingSandboxes(runtime, missing, sandboxes, options),
-  );
-}
-
-/**
- * Resolves a reference to the sandboxes of a single pod: all attempts for the name of a pod, one for an ID. Rejects
- * with NotFoundError and AmbiguousError.
- */
-export async function resolvePod(
-  runtime: RuntimeService,
-  ref: string,
-  signal: AbortSignal,
-): Promise<readonly PodSandboxId[]> {
-  if (isFullId(ref)) return [podSandboxId(ref)];
-  const sandboxes = await listAllSandboxes(runtime, {}, signal);
-  first(await resolveSandboxesAmong(runtime, [ref], sandboxes, {signal}));
-  return createFinder(sandboxes, SANDBOX_KIND, false)(ref).map(({id}) => id);
-}
-
-/**
- * Resolves references to images: a name, `repo@digest`, an ID or ID prefix; without a tag, `latest` or the only tag.
- * References without a match are left to the runtime. Rejects with AmbiguousError.
- */
-export async function resolveImages(
-  service: ImageService,
-  refs: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly Target<string>[]> {
-  const images = await listAllImages(service, signal);
-  return refs.map((ref) => {
-    const latest = images.find((image) => matchesImageName(image, `${ref}:latest`));
-    const matches = latest === undefined ? images.filter((image) => matchesImageName(image, ref)) : [latest];
-    const [image] = matches;
-    if (matches.length > 1)
-      throw ambiguousError(ref, `${matches.length} images`, matches.map(imageDisplayName));
-    return found(ref, image?.id ?? ref);
+  const lookUp = async () => (await byLists()).lookUpSandboxes(runtime, refs, options);
+  const direct = directTargets(refs, podSandboxId, options, {
+    lookUp,
+    explain: async (ref) => (await explanations()).containerInsteadOfPod(runtime, ref, options),
   });
+  return direct ?? (await lookUp());
+}
+
+/** Look-ups of a kind of objects. */
+interface LookUps<Id> {
+  /** Resolves all references by lists. */
+  readonly lookUp: () => Promise<readonly Target<Id>[]>;
+  /** Returns the error for the ID of an object of the other kind; undefined if it is not one. */
+  readonly explain: (ref: string) => Promise<NotFoundError | undefined>;
+}
+
+/** Returns the targets of references that are not looked up: full IDs, and all in crictl's dialect. */
+function directTargets<Id>(
+  refs: readonly string[],
+  toId: (ref: string) => Id,
+  {literal = false, verify = false, looksUpUnknown = false}: ResolveOptions,
+  {lookUp, explain}: LookUps<Id>,
+): readonly Target<Id>[] | undefined {
+  if (literal) return refs.map((ref) => ({kind: 'found', ref, id: toId(ref)}));
+  if (verify || !refs.every(isFullId)) return undefined;
+  let all: ReturnType<typeof lookUp> | undefined;
+  return refs.map((ref, index) => ({
+    kind: 'found',
+    ref,
+    id: toId(ref),
+    lookUp: async () => {
+      if (looksUpUnknown) return (await (all ??= lookUp()))[index];
+      // If the search fails too, the first failure is reported.
+      const error = await explain(ref).catch(() => undefined);
+      return error && {kind: 'missing', ref, error};
+    },
+  }));
 }
 
 /** Resolves a reference to a single container. Rejects with NotFoundError and AmbiguousError. */
@@ -287,32 +93,11 @@ export async function resolveSandbox(
   return first(await resolveSandboxes(runtime, [ref], options));
 }
 
-/** The filters of a command match no objects. crictl shows its help in this case. */
-export class NothingFoundError extends NotFoundError {}
-
-/**
- * Returns that error with crictl's text as its message. `what` is what is missing, such as `no pod matches --name web`,
- * and `lister` the command that lists all objects.
- */
-export function nothingFoundError(lister: string, what?: string): NothingFoundError {
-  return new NothingFoundError('No IDs provided or nothing found per filter', {
-    plain: what,
-    hint: `run "${lister}" to list all`,
-  });
-}
-
-function found<Id>(ref: string, id: Id) {
-  return {kind: 'found', ref, id} as const;
-}
+/** Loads the code for names, which full IDs do not need. */
+const byLists = async () => await import('./resolve-by-lists.js');
 
 /** Loads the code for references that match nothing, which few runs need. */
 const explanations = async () => await import('./missing-objects.js');
-
-/** Returns the target of a single reference. Throws NotFoundError if it is missing. */
-export function requireTarget<Id>(target: Target<Id> | undefined): Target<Id> & {readonly kind: 'found'} {
-  if (target?.kind === 'found') return target;
-  throw target?.error ?? new Error('resolving one reference returned no target');
-}
 
 function first<Id>([target]: readonly Target<Id>[]): Id {
   return requireTarget(target).id;

@@ -4,7 +4,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {CRICTL_LOG_STRATEGY} from '../../../src/operations/logs/crictl-log-strategy.js';
-import type {LogProgress} from '../../../src/operations/logs/log-source.js';
+import type {LogProgress} from '../../../src/operations/logs/follow/follow-options.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {showLogs, type ShowLogsOptions} from '../../../src/operations/logs/show-logs.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';

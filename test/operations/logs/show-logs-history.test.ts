@@ -7,7 +7,7 @@ import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.
 import {LOCAL_LOG_FILES} from '../../../src/operations/logs/log-files.js';
 import {PlainLogFile} from '../../../src/operations/logs/log-file.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
-import {findTime} from '../../../src/operations/logs/find-time.js';
+import {findTime} from '../../../src/operations/logs/history/find-time.js';
 import {logTime} from '../../../src/operations/logs/log-selection.js';
 import {showLogs} from '../../../src/operations/logs/show-logs.js';
 import {systemClock} from '../../../src/base/clock.js';

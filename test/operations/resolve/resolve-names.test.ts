@@ -5,8 +5,8 @@ import {
   resolveContainer,
   resolveContainers,
   resolveSandbox,
-  type ContainerChooser,
 } from '../../../src/operations/resolve/resolve-names.js';
+import type {ContainerChooser} from '../../../src/operations/resolve/resolve-options.js';
 import {FakeRuntime, aContainer, aSandbox} from '../../fakes/fake-runtime.js';
 
 const signal = new AbortController().signal;

@@ -1,10 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {connect} from '../../../src/cri/index.js';
+import {resolveImages, resolvePod} from '../../../src/operations/resolve/resolve-by-lists.js';
 import {
   resolveContainer,
   resolveContainers,
-  resolveImages,
-  resolvePod,
   resolveSandboxes,
 } from '../../../src/operations/resolve/resolve-names.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';

@@ -5,7 +5,7 @@ import type {Image as StoredImage} from '../../../containerd/gen/types.js';
 import {isNotFound, type Image} from '../../../cri/index.js';
 import {allImageNames} from '../../filters/image-matching.js';
 import {inspectImage} from '../../inspect/inspect-objects.js';
-import {NotFoundError} from '../../resolve/find-by-name.js';
+import {NotFoundError} from '../../resolve/target.js';
 import type {ImageRuntime} from './image-runtime.js';
 
 /** Returns the full name for a reference with a tag: `docker.io/library/app:latest` for `app`. Throws UsageError. */

@@ -2,7 +2,7 @@ import {KcriError, UsageError} from '../../../base/errors.js';
 import type {ContainerdConnection} from '../../../containerd/connect-containerd.js';
 import type {Image} from '../../../cri/index.js';
 import {inspectImage} from '../../inspect/inspect-objects.js';
-import {NotFoundError} from '../../resolve/find-by-name.js';
+import {NotFoundError} from '../../resolve/target.js';
 import {findStoredImage, fullImageName} from './find-image.js';
 import {onImageRuntime, type ImageRuntime} from './image-runtime.js';
 import {registerImage, untilCriShows} from './register-image.js';

@@ -1,17 +1,24 @@
 import type {Connection} from '../../cri/index.js';
 import type {ContainerTarget} from '../../operations/files/container-process.js';
-import {requireTarget} from '../../operations/resolve/resolve-names.js';
+import {actOnTarget} from '../../operations/resolve/target.js';
 import type {DialectContext, ResolvingContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {parseContainerSelection, choosePodContainers} from '../containers/select-containers.js';
 
-/** Finds a container, running or not, or the container of a pod that `container` names. Rejects with KcriError. */
-export async function findContainer(
+/** Container as the user named it. */
+export interface ContainerWords {
+  readonly ref: string;
+  /** Name of the container, if `ref` is a pod. */
+  readonly container: string | undefined;
+}
+
+/** Returns what `act` returns for a container, running or not, as actOnTarget does. Rejects with KcriError. */
+export async function actOnContainer<T>(
   services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Connection,
-  ref: string,
-  container: string | undefined,
-): Promise<ContainerTarget> {
+  {ref, container}: ContainerWords,
+  act: (target: ContainerTarget) => Promise<T>,
+): Promise<T> {
   const selection = await parseContainerSelection([ref], {container}, {states: 'all'});
   const [target] = await choosePodContainers(services, connection, selection, {container});
-  return {id: requireTarget(target).id, title: ref};
+  return await actOnTarget(target, async (id) => await act({id, title: ref}));
 }

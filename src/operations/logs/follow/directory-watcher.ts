@@ -1,7 +1,7 @@
 import {watch, type FSWatcher} from 'node:fs';
-import {anySignal} from '../../base/async/any-signal.js';
-import type {Clock} from '../../base/clock.js';
-import {isSystemCallError} from '../../base/errors.js';
+import {anySignal} from '../../../base/async/any-signal.js';
+import type {Clock} from '../../../base/clock.js';
+import {isSystemCallError} from '../../../base/errors.js';
 
 /** Waits for changes in directories; in one that cannot be watched, `next` waits for the timeout. */
 export class DirectoryWatcher implements Disposable {

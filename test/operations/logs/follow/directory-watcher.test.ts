@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {DirectoryWatcher} from '../../../src/operations/logs/directory-watcher.js';
-import {FakeClock} from '../../fakes/fake-clock.js';
+import {DirectoryWatcher} from '../../../../src/operations/logs/follow/directory-watcher.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
 
 test('a directory that cannot be watched is awaited for the whole timeout, or until an abort', async () => {
   const clock = new FakeClock({sleep: 'instant'});

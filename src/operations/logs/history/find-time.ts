@@ -1,6 +1,6 @@
-import {LineView} from '../../cri/index.js';
-import type {PlainLogFile} from './log-file.js';
-import {compareTimes, type LogTime} from './log-selection.js';
+import {LineView} from '../../../cri/index.js';
+import type {PlainLogFile} from '../log-file.js';
+import {compareTimes, type LogTime} from '../log-selection.js';
 
 const NEWLINE = 0x0a;
 /** Maximum distance in bytes between the result of `findTime` and the first matching line. */

@@ -1,10 +1,8 @@
-import {LineView, type LogStream} from '../../cri/index.js';
-import type {LogFile, PlainLogFile} from './log-file.js';
-import {LineReader} from './line-reader.js';
-import {isSelected, type LogSelection} from './log-selection.js';
-
-/** Offsets in a file from which lines of each stream are selected. */
-export type StreamStarts = Readonly<Record<LogStream, number>>;
+import {LineView, type LogStream} from '../../../cri/index.js';
+import type {LogFile, PlainLogFile} from '../log-file.js';
+import {LineReader} from '../line-reader.js';
+import type {StreamStarts} from '../log-range.js';
+import {isSelected, type LogSelection} from '../log-selection.js';
 
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -124,23 +122,4 @@ async function lineAt(file: PlainLogFile, start: number, end: number): Promise<B
   const text = Buffer.allocUnsafe(Math.min(end - start, MAX_LINE_BYTES));
   await file.readAt(text, start);
   return text;
-}
-
-/**
- * Returns the offset of the last `count` physical lines of a file, counted by newlines as crictl does, so that text
- * after the last newline does not count as a line.
- */
-export async function findPhysicalTail(file: PlainLogFile, size: number, count: number): Promise<number> {
-  let remaining = count + 1;
-  for (let end = size; end > 0; end -= BLOCK_BYTES) {
-    const start = Math.max(0, end - BLOCK_BYTES);
-    const block = Buffer.allocUnsafe(end - start);
-    await file.readAt(block, start);
-    for (let newline = block.lastIndexOf(NEWLINE); newline !== -1;) {
-      remaining -= 1;
-      if (remaining === 0) return start + newline + 1;
-      newline = newline === 0 ? -1 : block.lastIndexOf(NEWLINE, newline - 1);
-    }
-  }
-  return 0;
 }

@@ -1,4 +1,4 @@
-import type {Clock} from '../../base/clock.js';
+import type {Clock} from '../../../base/clock.js';
 import {
   containerId,
   isNotFound,
@@ -7,10 +7,10 @@ import {
   type Container,
   type ContainerStatus,
   type RuntimeService,
-} from '../../cri/index.js';
-import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
-import {getContainerStatus} from './container-log.js';
-import type {LogProgress} from './log-source.js';
+} from '../../../cri/index.js';
+import {listAllContainers, listAllSandboxes} from '../../../cri/list-all.js';
+import {getContainerStatus} from '../container-log.js';
+import type {LogProgress} from './follow-options.js';
 
 const POD_UID = 'io.kubernetes.pod.uid';
 /** Annotation of containers created by a kubelet, which restarts containers. */
