@@ -24,7 +24,7 @@ const FREQUENT = [
   'src/operations/resolve/resolve-by-lists.ts',
 ];
 
-/** What only some runs of `logs` need, for which all of them share the modules of the others. */
+/** Modules of `logs` that only some runs load, after those that every run loads. */
 const PARTS_OF_LOGS = [
   'src/features/logs/follow-containers.ts',
   'src/operations/logs/follow/directory-watcher.ts',

@@ -1,16 +1,14 @@
-import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {until} from '../base/until.js';
-import {CSI_DRIVER, FakeCsiDriver} from '../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, csiSockets, FakeCsiDriver} from '../fakes/plugins/fake-csi-driver.js';
 import {aContainerSpec, aManifest, createTestbed} from './command-testbed.js';
 
 test('Ctrl-C ends the deletion of a pod whose CSI driver hangs, and it can be repeated', async () => {
   const testbed = await createTestbed();
   let unpublish = async (): Promise<object> => await new Promise<object>(() => undefined);
   await using driver = await FakeCsiDriver.start({
-    path: join(testbed.rootDir, 'plugins/csi.sock'),
-    registration: join(testbed.rootDir, 'plugins_registry/csi.sock'),
+    ...csiSockets(testbed.rootDir),
     answers: {NodeUnpublishVolume: async () => await unpublish()},
   });
   const object = {

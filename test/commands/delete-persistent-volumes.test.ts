@@ -2,7 +2,7 @@ import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
-import {CSI_DRIVER, FakeCsiDriver} from '../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, csiSockets, FakeCsiDriver} from '../fakes/plugins/fake-csi-driver.js';
 import {
   aContainerSpec,
   aManifest,
@@ -96,8 +96,7 @@ describe('delete of a PersistentVolume', () => {
   test('that a pod uses again as a PersistentVolume of its manifest is an error', async () => {
     const testbed = await createTestbed();
     await using driver = await FakeCsiDriver.start({
-      path: join(testbed.rootDir, 'plugins/csi.sock'),
-      registration: join(testbed.rootDir, 'plugins_registry/csi.sock'),
+      ...csiSockets(testbed.rootDir),
       answers: {CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: 1024 ** 2}})},
     });
     const storageClass = manifestWith({

@@ -1,6 +1,5 @@
 import {ambiguousError} from '../../operations/resolve/find-by-name.js';
-import {NotFoundError} from '../../operations/resolve/target.js';
-import {nothingFoundError} from '../../operations/resolve/target.js';
+import {nothingFoundError, NotFoundError} from '../../operations/resolve/target.js';
 import type {ReportContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';

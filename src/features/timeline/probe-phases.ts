@@ -11,7 +11,7 @@ interface InstanceLife {
   readonly readyMs: number | undefined;
   /** Absent also if the runtime has removed the instance. */
   readonly exitMs: number | undefined;
-  /** True if the steps would tell a success. */
+  /** True if a success would be among the steps. */
   readonly isWhole: boolean;
 }
 

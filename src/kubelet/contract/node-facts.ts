@@ -52,7 +52,7 @@ export interface RuntimeFeatures {
 export interface CdiIgnorer {
   /** Name and version. */
   readonly runtime: string;
-  /** What makes it use them. */
+  /** Change that makes it use them. */
   readonly remedy: string;
 }
 

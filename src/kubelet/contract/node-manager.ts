@@ -71,7 +71,7 @@ export interface NodeManager {
    * (UnprepareDynamicResources).
    */
   readonly podStopped?: (pod: Pod) => Promise<void>;
-  /** Resolves when nothing that stopped pods had is being released in the background. */
+  /** Resolves when the background release of the resources of stopped pods has ended. */
   readonly released?: () => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
@@ -256,7 +256,7 @@ export interface NodeManagers {
   containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
-  /** Resolves when nothing that stopped pods had is being released in the background. */
+  /** Resolves when the background release of the resources of stopped pods has ended. */
   released(): Promise<void>;
   /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
   takeExtendedResources(): ExtendedResources;

@@ -1,6 +1,10 @@
-import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
+import {
+  CSI_DRIVER,
+  EXPANDING_ANSWERS,
+  csiSockets,
+  FakeCsiDriver,
+} from '../../fakes/plugins/fake-csi-driver.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
 const MIB = 1024 ** 2;
@@ -52,8 +56,7 @@ async function write(
 async function synced(expands: 'controller' | 'node' | 'none' = 'controller') {
   const testbed = await createTestbed();
   const driver = await FakeCsiDriver.start({
-    path: join(testbed.rootDir, 'plugins/csi.sock'),
-    registration: join(testbed.rootDir, 'plugins_registry/csi.sock'),
+    ...csiSockets(testbed.rootDir),
     capabilities: ['STAGE_UNSTAGE_VOLUME', ...(expands === 'none' ? [] : ['EXPAND_VOLUME'])],
     answers: {
       ...EXPANDING_ANSWERS,

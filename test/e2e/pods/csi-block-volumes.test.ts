@@ -3,7 +3,12 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
 import {attachLoopDisk, hasLoopDevices, loopFiles, type LoopDisk} from '../../base/loop-disk.js';
-import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
+import {
+  CSI_DRIVER,
+  EXPANDING_ANSWERS,
+  csiSockets,
+  FakeCsiDriver,
+} from '../../fakes/plugins/fake-csi-driver.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
@@ -58,8 +63,7 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
 
     const startDriver = async (): Promise<FakeCsiDriver> =>
       await FakeCsiDriver.start({
-        path: join(rootDir, 'plugins/csi.sock'),
-        registration: join(rootDir, 'plugins_registry/csi.sock'),
+        ...csiSockets(rootDir),
         device: disk.device,
         capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
         answers: EXPANDING_ANSWERS,

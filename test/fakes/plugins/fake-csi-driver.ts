@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {existsSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rmdir} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {dirname, join} from 'node:path';
 import type {UntypedServiceImplementation} from '@grpc/grpc-js';
 import {isObject} from '../../../src/base/is-object.js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
@@ -14,6 +14,11 @@ import {kubeletService} from './kubelet-protos.js';
 import {unaryMethod} from './plugin-methods.js';
 
 export const CSI_DRIVER = 'disk.example.com';
+
+/** Returns the usual sockets of a driver below a root directory. */
+export function csiSockets(rootDir: string): Required<Pick<FakeCsiDriverOptions, 'path' | 'registration'>> {
+  return {path: join(rootDir, 'plugins/csi.sock'), registration: join(rootDir, 'plugins_registry/csi.sock')};
+}
 
 /** Options of a fake driver. */
 export interface FakeCsiDriverOptions {

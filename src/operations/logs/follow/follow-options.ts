@@ -1,6 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 
-/** Interval in milliseconds at which a followed log and its container are checked when there is no change. */
+/** Interval of the checks of a followed log and its container, in ms. */
 export const POLL_MS = 1000;
 
 /** State of a container whose log is followed. */
@@ -15,7 +15,7 @@ export type LogProgress =
 /** Options of following a log after its end. */
 export interface FollowOptions {
   readonly clock: Clock;
-  /** Returns the state of the container. Called when there is no output, at most once per `pollMs`. */
+  /** Returns the state of the container. Called while the log is idle, at most once per `pollMs`. */
   readonly progress: () => Promise<LogProgress>;
   /** Returns the interval of these calls in milliseconds; POLL_MS by default. */
   readonly pollMs?: (() => number) | undefined;

@@ -46,12 +46,12 @@ export class LogFollower {
     this.#options = options;
   }
 
-  /** Remembers the rotated files of a log whose files were found. */
+  /** Records the rotated files that a log has now. */
   async noteRotated(path: string): Promise<void> {
     this.#rotated = new Set(await listRotatedSegments(path, this.#options.files));
   }
 
-  /** Checks for changes when there is no line. Resolves with true if the reading should be continued immediately. */
+  /** Checks an idle log for changes. Resolves with true if reading must continue immediately. */
   async poll(): Promise<boolean> {
     const {follow, until} = this.#options;
     if (!this.isFollowing) return false;

@@ -1,27 +1,26 @@
-import type {LogFile, OpenLogOptions} from '../log-file.js';
-import {LOCAL_LOG_FILES, type LogFileState, type OpenLogFile} from '../log-files.js';
+import {PlainLogFile, type LogFile, type OpenLogOptions} from '../log-file.js';
+import type {LogFileState} from '../log-files.js';
 
 const READ_BYTES = 64 * 1024;
 
 /** A gzipped rotated log. Is read from its start and does not grow. */
 export class GzippedLogFile implements LogFile {
-  readonly path: string;
-  readonly #file: OpenLogFile;
+  readonly #file: PlainLogFile;
   readonly #signal: AbortSignal | undefined;
   #chunks: AsyncGenerator<Buffer> | undefined;
   #chunk: Buffer = Buffer.allocUnsafe(0);
 
-  private constructor(path: string, file: OpenLogFile, signal: AbortSignal | undefined) {
-    this.path = path;
+  private constructor(file: PlainLogFile, signal: AbortSignal | undefined) {
     this.#file = file;
     this.#signal = signal;
   }
 
-  static async open(
-    path: string,
-    {files = LOCAL_LOG_FILES, signal}: OpenLogOptions = {},
-  ): Promise<GzippedLogFile> {
-    return new GzippedLogFile(path, await files.open(path), signal);
+  static async open(path: string, options: OpenLogOptions = {}): Promise<GzippedLogFile> {
+    return new GzippedLogFile(await PlainLogFile.open(path, options), options.signal);
+  }
+
+  get path(): string {
+    return this.#file.path;
   }
 
   async state(): Promise<LogFileState> {
@@ -43,11 +42,11 @@ export class GzippedLogFile implements LogFile {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#chunks?.return(undefined);
-    await this.#file.close();
+    await this.#file[Symbol.asyncDispose]();
   }
 }
 
-async function* unzipped(file: OpenLogFile): AsyncGenerator<Buffer> {
+async function* unzipped(file: PlainLogFile): AsyncGenerator<Buffer> {
   const [{createGunzip}, {pipeline}] = await Promise.all([
     import('node:zlib'),
     import('node:stream/promises'),
@@ -59,7 +58,7 @@ async function* unzipped(file: OpenLogFile): AsyncGenerator<Buffer> {
   await piping;
 }
 
-async function* chunksOf(file: OpenLogFile): AsyncGenerator<Buffer> {
+async function* chunksOf(file: PlainLogFile): AsyncGenerator<Buffer> {
   for (let position = 0; ;) {
     const chunk = Buffer.allocUnsafe(READ_BYTES);
     const count = await file.readAt(chunk, position);

@@ -1,7 +1,11 @@
-import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
-import {CSI_DRIVER, EXPANDING_ANSWERS, FakeCsiDriver} from '../../../fakes/plugins/fake-csi-driver.js';
+import {
+  CSI_DRIVER,
+  EXPANDING_ANSWERS,
+  csiSockets,
+  FakeCsiDriver,
+} from '../../../fakes/plugins/fake-csi-driver.js';
 import {DeviceTestbed} from './device-testbed.js';
 
 /** Longer than the period in which volumes without a claim are looked for, in ms of the fake clock. */
@@ -31,8 +35,7 @@ test.runIf(process.getuid?.() === 0)(
     await using testbed = await DeviceTestbed.start();
     const {daemon} = testbed;
     await using driver = await FakeCsiDriver.start({
-      path: join(daemon.rootDir, 'plugins/csi.sock'),
-      registration: join(daemon.rootDir, 'plugins_registry/disk.sock'),
+      ...csiSockets(daemon.rootDir),
       capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
       answers: EXPANDING_ANSWERS,
     });

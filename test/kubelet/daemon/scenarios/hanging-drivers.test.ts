@@ -4,6 +4,7 @@ import {expect, test} from 'vitest';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {
   CSI_DRIVER,
+  csiSockets,
   FakeCsiDriver,
   type FakeCsiDriverOptions,
 } from '../../../fakes/plugins/fake-csi-driver.js';
@@ -35,8 +36,7 @@ async function aStoppingDaemon(options: Pick<FakeCsiDriverOptions, 'answers'> = 
   const testbed = await DeviceTestbed.start({stopPodsOnExit: true});
   const {daemon} = testbed;
   const driver = await FakeCsiDriver.start({
-    path: join(daemon.rootDir, 'plugins/csi.sock'),
-    registration: join(daemon.rootDir, 'plugins_registry/disk.sock'),
+    ...csiSockets(daemon.rootDir),
     ...options,
   });
   const volume = {
@@ -98,8 +98,7 @@ test.runIf(process.getuid?.() === 0)(
     await using testbed = await DeviceTestbed.start();
     const {daemon} = testbed;
     await using driver = await FakeCsiDriver.start({
-      path: join(daemon.rootDir, 'plugins/csi.sock'),
-      registration: join(daemon.rootDir, 'plugins_registry/disk.sock'),
+      ...csiSockets(daemon.rootDir),
       capabilities: ['GET_VOLUME_STATS'],
       answers: {NodeGetVolumeStats: never},
     });

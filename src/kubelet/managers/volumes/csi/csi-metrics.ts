@@ -20,13 +20,13 @@ export class CsiMetrics {
     this.#clock = clock;
   }
 
-  /** Notes what a volume is that is about to be mounted; its unmount has the same label, unless another process does that. */
+  /** Records whether a volume is migrated, before its mount. Its unmount by this process gets the same label. */
   mounting({isMigrated = false, ...key}: VolumeKey & Pick<CsiVolume, 'isMigrated'>): void {
     if (isMigrated) this.#migrated.add(uniqueVolumeName(key));
     else this.#migrated.delete(uniqueVolumeName(key));
   }
 
-  /** Forgets a volume that is no longer on the node. */
+  /** Removes the record of a volume after its unstaging. */
   unstaged(key: VolumeKey): void {
     this.#migrated.delete(uniqueVolumeName(key));
   }

@@ -1,5 +1,4 @@
 import {mkdir} from 'node:fs/promises';
-import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {ApiObject} from '../../../../../src/api/types/v1-objects.js';
 import {systemClock, type Clock} from '../../../../../src/base/clock.js';
@@ -13,7 +12,7 @@ import {withProvisionedClaims} from '../../../../../src/kubelet/managers/volumes
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {until} from '../../../../base/until.js';
-import {CSI_DRIVER, FakeCsiDriver} from '../../../../fakes/plugins/fake-csi-driver.js';
+import {CSI_DRIVER, csiSockets, FakeCsiDriver} from '../../../../fakes/plugins/fake-csi-driver.js';
 import {FakeClock} from '../../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {aClaimPod, aNode} from '../claim-fixtures.js';
@@ -54,8 +53,7 @@ async function aProvisionedNode(whenExpanding: Promise<void> = Promise.resolve()
   await mkdir(facts.rootDir);
   const node = {...GOLDEN_NODE, ...facts};
   const driver = await FakeCsiDriver.start({
-    path: join(facts.rootDir, 'plugins/csi.sock'),
-    registration: join(facts.rootDir, 'plugins_registry/disk.sock'),
+    ...csiSockets(facts.rootDir),
     capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME'],
     answers: {
       CreateVolume: () => ({volume: {volume_id: 'h', capacity_bytes: MIB}}),
