@@ -40,7 +40,12 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
     // A kubelet has no exact phases of a pod that it finds running, such as that of a failed attempt.
     const name = `web${(attempts += 1)}`;
     await testbed.put(name, aManifest(name, {terminationGracePeriodSeconds: 0, containers: [container]}));
-    await until(async () => (await phasesOf(`${name}-n1`)).some(({phase}) => phase === 'readiness'));
+    // The wait for a probe is a phase that has not ended.
+    await until(async () =>
+      (await phasesOf(`${name}-n1`)).some(
+        ({phase, endedAt}) => phase === 'readiness' && endedAt !== undefined,
+      ),
+    );
     const phases = await phasesOf(`${name}-n1`);
     // Whether the runtime's start of the process or the end of its answer is earlier differs.
     expect(
