@@ -1,4 +1,4 @@
-import {formatCount, percentMore} from './excess.mjs';
+import {formatCount, LEEWAY, percentMore} from './excess.mjs';
 
 /** Number of new modules that are named. */
 const NAMED = 5;
@@ -14,7 +14,7 @@ export function additions(budget, now, graph) {
   const sizeOf = (module) => graph.sizes[module] ?? 0;
   const modules = now.modules.filter(isNew(budget.modules)).toSorted((a, b) => sizeOf(b) - sizeOf(a));
   const outside = now.outside.filter(isNew(budget.outside));
-  const percent = percentMore(budget.bytes, now.bytes);
+  const percent = percentMore({budget: budget.bytes, now: now.bytes}, LEEWAY.bytes);
   const rest = modules.slice(NAMED);
   return [
     ...(percent === undefined

@@ -1,6 +1,6 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
-import {percentMore} from './excess.mjs';
+import {LEEWAY, percentMore} from './excess.mjs';
 
 /** Maximum number of runs: each takes five seconds of processor time. */
 const MAX_RUNS = 4;
@@ -70,7 +70,7 @@ export function explainOtherNode(budgeted, now) {
  */
 export function excessInstructions(budget, now) {
   if (budget === undefined) return `executes ${millions(now)}, and has no budget`;
-  const percent = percentMore(budget, now);
+  const percent = percentMore({budget, now}, LEEWAY.instructions);
   return percent === undefined
     ? undefined
     : `executes ${millions(now)} beyond an empty script, ${percent} % more than its budget of ${millions(budget)}`;
