@@ -13,7 +13,8 @@ export default class Timeline extends BaseCommand {
     'created, started and ready; restarts and the deletion, too: a waterfall below a summary, in which the slowest phases ' +
     'are first and compared with the median of the pods of this node. In a pipe it is 80 columns wide and has no colors; ' +
     'for scripts, "-o table" and "--no-headers" print a row for each phase.\n\n' +
-    'Of pods that a running kubelet of kcri manages, phases are exact: that kubelet measured them, since its start. Of others ' +
+    'Of pods that a running kubelet of kcri manages, phases are exact: that kubelet measured them, since its start, ' +
+    'and pods that it has deleted are still found by their names and UIDs. Of others ' +
     'they follow from the times of the runtime, the status and the events, and what is only inferred is marked.\n\n' +
     'Instead of pods, a recording of "kcri record" can be given: a path that begins with "/", "./" or "../", or ends with ' +
     '".jsonl". Without names, all pods are shown that match the flags.';

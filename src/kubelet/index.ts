@@ -103,7 +103,7 @@ export type {
   ProbeReport,
   ReportRequest,
 } from './daemon/introspection/kubelet-report.js';
-export {PodTimelines, type TimelineStep} from './pods/history/pod-timelines.js';
+export {PodTimelines, type PodLife, type TimelineStep} from './pods/history/pod-timelines.js';
 export {
   createNodeReport,
   withReportedFacts,

@@ -51,13 +51,13 @@ export class PodReader {
 
   /**
    * Returns the pods that words and flags select, sorted by namespace and name. A word is a name, NAMESPACE/NAME, a UID,
-   * the ID of a sandbox, or a workload such as deployment/web, for its pods. `onMissing` receives the error for a word that matches no pod; by default it is reported.
+   * the ID of a sandbox, or a workload such as deployment/web, for its pods. `onMissing` receives the error for a word that matches no pod, and the word; by default it is reported.
    * Rejects with UsageError.
    */
   async select(
     words: readonly string[],
     flags: PodSelectionFlagValues,
-    onMissing: (error: KcriError) => void = this.#services.report.fail,
+    onMissing: (error: KcriError, word: string) => void = this.#services.report.fail,
   ): Promise<readonly ListedPod[]> {
     const {findRecordsByName} = await import('../../kubelet/index.js');
     // Wrong flags are reported before anything is read.
@@ -74,7 +74,7 @@ export class PodReader {
       const chosen = found.length > 0 ? found : findBySandboxId(candidates, word);
       if (chosen.length > 0) return chosen;
       this.#warnOfRuntime();
-      onMissing(missingPodError(word, candidates, all));
+      onMissing(missingPodError(word, candidates, all), word);
       return [];
     });
     return [...new Set(named)];

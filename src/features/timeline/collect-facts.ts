@@ -8,10 +8,11 @@ import {
   type PodUid,
   type RuntimeService,
 } from '../../cri/index.js';
-import type {TimelineStep} from '../../kubelet/index.js';
+import type {PodLife, TimelineStep} from '../../kubelet/index.js';
 import {requestKubeletReport} from '../node/kubelet-reports.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
+import {measuredInstances} from './measured-instances.js';
 import type {ContainerTimes, PodFacts, SandboxTimes} from './pod-facts.js';
 
 /** Number of pods and of containers whose facts are read at once. */
@@ -29,11 +30,34 @@ export interface FactSources {
 
 /** Returns the steps that this machine's kubelet measured, by pod; none of another node. */
 export async function readSteps(services: RuntimeContext): Promise<FactSources['stepsOf']> {
-  const {settings} = services;
-  if ((await settings.remoteEndpoint()) !== undefined || (await settings.isSaved())) return () => [];
+  if (!(await isOfThisMachine(services))) return () => [];
   const report = await requestKubeletReport(services, {timelines: true});
   const steps = new Map(report?.pods.map(({uid, timeline = []}) => [uid, timeline]));
   return (uid) => steps.get(uid) ?? [];
+}
+
+/**
+ * Returns the facts about the pods that this machine's kubelet has deleted and still knows, the one that ended last at the end; none of
+ * another node.
+ */
+export async function readDeletedFacts(services: RuntimeContext): Promise<readonly PodFacts[]> {
+  if (!(await isOfThisMachine(services))) return [];
+  const report = await requestKubeletReport(services, {uids: [], deletedPods: true});
+  const nowMs = services.context.clock.now();
+  return (report?.deletedPods ?? []).map((life) => ({...measuredFacts(life, nowMs), isDeleted: true}));
+}
+
+/** Returns the facts that kcri measured about a pod of its own, for one that nothing else is known of. Pure. */
+export function measuredFacts({pod, steps}: PodLife, nowMs: number): PodFacts {
+  const {namespace = '', name = '', uid = ''} = pod.metadata;
+  return {
+    ...{namespace, name, uid, manager: 'kcri', pod},
+    ...{sandboxes: [], containers: measuredInstances(steps), events: [], steps, nowMs},
+  };
+}
+
+async function isOfThisMachine({settings}: RuntimeContext): Promise<boolean> {
+  return (await settings.remoteEndpoint()) === undefined && !(await settings.isSaved());
 }
 
 /** Reads the facts about pods, in their order. Those of a runtime that fails are absent. Rejects with SystemError. */
@@ -53,17 +77,29 @@ async function collectPodFacts(
   {listed, pod}: ShownPod,
 ): Promise<PodFacts> {
   const {namespace, name, uid, manager} = listed;
-  const [events, times] = await Promise.all([
+  const steps = stepsOf(uid);
+  const [events, {sandboxes, containers}] = await Promise.all([
     reader.recordedEvents([listed]),
     readTimes(services, listed, reader.runtimeFailure !== undefined),
   ]);
   return {
     ...{namespace, name, uid, manager, pod},
-    ...times,
+    ...{sandboxes, containers: withMeasured(containers, steps)},
     events: events.map(({event}) => event),
-    steps: stepsOf(uid),
+    steps,
     nowMs: services.context.clock.now(),
   };
+}
+
+/** Adds the instances that the runtime has removed. */
+function withMeasured(
+  found: readonly ContainerTimes[],
+  steps: readonly TimelineStep[],
+): readonly ContainerTimes[] {
+  const ids = new Set(found.map(({id}) => id));
+  return [...measuredInstances(steps).filter(({id}) => !ids.has(id)), ...found].toSorted(
+    (a, b) => a.createdMs - b.createdMs,
+  );
 }
 
 type Times = Pick<PodFacts, 'sandboxes' | 'containers'>;

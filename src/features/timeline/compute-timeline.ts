@@ -18,12 +18,12 @@ const COVERS: Partial<Record<PhaseName, readonly PhaseName[]>> = {
 
 /** Returns the life of a pod; of what several sources know, the best one counts. Pure. */
 export function computeTimeline(facts: PodFacts): Timeline {
-  const {namespace, name, uid, manager, nowMs} = facts;
+  const {namespace, name, uid, manager, isDeleted, nowMs} = facts;
   const phases = [kubeletPhases(facts), eventPhases(facts), runtimePhases(facts)]
     .reduce((better, worse) => [...better, ...worse.filter((phase) => !isCovered(phase, better, nowMs))])
     .toSorted(byStart);
   return {
-    ...{namespace, name, uid, manager},
+    ...{namespace, name, uid, manager, ...(isDeleted && {isDeleted})},
     startMs: Math.min(seenMsOf(facts) ?? Infinity, phases[0]?.startMs ?? nowMs),
     ...firstReadiness(facts),
     nowMs,

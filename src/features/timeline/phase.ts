@@ -46,6 +46,8 @@ export interface Timeline {
   readonly uid: string;
   /** Absent in a recording. */
   readonly manager?: PodManagerName;
+  /** True for a pod that is gone from the node. */
+  readonly isDeleted?: true;
   /** Time at which the pod was first seen, or the start of its first phase. */
   readonly startMs: number;
   /** Time at which the pod became Ready for the first time; absent if it never was, or it is not known. */

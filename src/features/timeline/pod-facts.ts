@@ -16,6 +16,8 @@ export interface ContainerTimes {
   readonly startedMs?: number;
   readonly finishedMs?: number;
   readonly exitCode?: number;
+  /** End that was concluded from other times; absent for one of the runtime. */
+  readonly inferredEnd?: string;
 }
 
 /** Facts that the phases of a pod follow from. */
@@ -32,6 +34,8 @@ export interface PodFacts {
   readonly events: readonly RecordedEvent[];
   /** Steps that the running kubelet of kcri measured. */
   readonly steps: readonly TimelineStep[];
+  /** True if the pod is gone from the node. */
+  readonly isDeleted?: true;
   readonly nowMs: number;
 }
 

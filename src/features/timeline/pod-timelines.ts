@@ -5,6 +5,7 @@ import type {PodReader} from '../pods/pod-reader.js';
 import {collectFacts, readSteps} from './collect-facts.js';
 import {computeMedians, computeTimeline, type Medians} from './compute-timeline.js';
 import type {Timeline} from './phase.js';
+import type {PodFacts} from './pod-facts.js';
 
 /** Number of other pods whose phases count for the medians. */
 export const COMPARED_PODS = 40;
@@ -15,13 +16,25 @@ export interface Timelines {
   readonly medians: Medians;
 }
 
-/** Computes the timelines of the pods with these UIDs; all shown pods count for the medians. Rejects with SystemError. */
+/**
+ * Computes the timelines of the pods with these UIDs, and of pods that are gone; all shown pods count for the medians. Rejects with
+ * SystemError.
+ */
 export async function computeTimelines(
   services: RuntimeContext,
   reader: PodReader,
-  {shown, uids}: {readonly shown: readonly ShownPod[]; readonly uids: ReadonlySet<PodUid>},
+  {
+    shown,
+    uids,
+    gone = [],
+  }: {
+    readonly shown: readonly ShownPod[];
+    readonly uids: ReadonlySet<PodUid>;
+    readonly gone?: readonly PodFacts[];
+  },
 ): Promise<Timelines> {
   const stepsOf = await readSteps(services);
   const timelines = (await collectFacts({services, reader, stepsOf}, shown)).map(computeTimeline);
-  return {timelines: timelines.filter(({uid}) => uids.has(podUid(uid))), medians: computeMedians(timelines)};
+  const selected = timelines.filter(({uid}) => uids.has(podUid(uid)));
+  return {timelines: [...selected, ...gone.map(computeTimeline)], medians: computeMedians(timelines)};
 }

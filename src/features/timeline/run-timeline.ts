@@ -1,11 +1,13 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
-import {EmptyValueError, UsageError} from '../../base/errors.js';
+import {EmptyValueError, UsageError, type KcriError} from '../../base/errors.js';
 import {readUndamaged} from '../../recording/lines/read-recording.js';
 import {PodReader} from '../pods/pod-reader.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
+import {readDeletedFacts} from './collect-facts.js';
 import {computeMedians} from './compute-timeline.js';
+import type {PodFacts} from './pod-facts.js';
 import {COMPARED_PODS, computeTimelines, type Timelines} from './pod-timelines.js';
 import {recordingTimelines} from './recording-timelines.js';
 import {timelineJson, timelineTable} from './timeline-output.js';
@@ -97,15 +99,44 @@ async function readPodTimelines(
   flags: TimelineFlags,
 ): Promise<Timelines | undefined> {
   const reader = new PodReader(services);
-  const selected = await reader.select(words, flags);
+  const missing: MissingWord[] = [];
+  const selected = await reader.select(words, flags, (error, word) => missing.push({word, error}));
   reader.requireRuntime();
-  if (words.length > 0 && selected.length === 0) return undefined;
+  const gone = await findDeleted(services, missing, flags);
+  if (words.length > 0 && selected.length + gone.length === 0) return undefined;
   const all = await reader.select([], {});
   const uids = new Set(selected.map(({uid}) => uid));
   const others = all.filter(({uid}) => !uids.has(uid)).slice(0, COMPARED_PODS);
   return await computeTimelines(services, reader, {
     shown: await reader.observe([...selected, ...others]),
     uids,
+    gone,
+  });
+}
+
+/** A word that names no pod of the node, and the error for it. */
+interface MissingWord {
+  readonly word: string;
+  readonly error: KcriError;
+}
+
+/** Returns the last deleted pod that each word names. Words that name none are reported. */
+async function findDeleted(
+  services: CommandContext,
+  missing: readonly MissingWord[],
+  {manager = 'kcri', namespace, selector}: PodSelectionFlagValues,
+): Promise<readonly PodFacts[]> {
+  if (missing.length === 0) return [];
+  const {findRecordsByName, podRef} = await import('../../kubelet/index.js');
+  const isPossible = manager === 'kcri' && selector === undefined;
+  const deleted = isPossible ? await readDeletedFacts(services) : [];
+  const candidates = deleted
+    .map((facts) => ({...podRef(facts.pod), facts}))
+    .filter((each) => namespace === undefined || each.namespace === namespace);
+  return missing.flatMap(({word, error}) => {
+    const last = findRecordsByName(candidates, word).at(-1);
+    if (last === undefined) services.report.fail(error);
+    return last?.facts ?? [];
   });
 }
 

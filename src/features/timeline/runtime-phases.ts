@@ -58,7 +58,7 @@ function beginning(facts: PodFacts): readonly Phase[] {
 }
 
 function containerPhases(
-  {name, createdMs, startedMs, finishedMs, exitCode}: ContainerTimes,
+  {name, createdMs, startedMs, finishedMs, exitCode, inferredEnd}: ContainerTimes,
   isInit: boolean,
 ): readonly Phase[] {
   if (startedMs === undefined) return [];
@@ -77,8 +77,9 @@ function containerPhases(
         subject: name,
         startMs: startedMs,
         ...ended,
-        source: 'runtime',
+        source: inferredEnd === undefined ? 'runtime' : 'kubelet',
       } as const),
+      ...(inferredEnd !== undefined && {inferred: inferredEnd}),
       ...(exitCode !== undefined && finishedMs !== undefined && {note: `exit code ${exitCode}`}),
       ...(isFailed && {isFailed: true as const}),
     },

@@ -1,17 +1,18 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {wantsColor} from '../../cli/output/output.js';
-import {PodTimelines, type PodObserver, type PodRef} from '../../kubelet/index.js';
+import {podRef, PodTimelines, type PodObserver} from '../../kubelet/index.js';
 import type {Clock} from '../../base/clock.js';
 import type {PodUid} from '../../cri/index.js';
 import {PodReader} from '../pods/pod-reader.js';
-import {collectFacts} from './collect-facts.js';
+import {collectFacts, measuredFacts} from './collect-facts.js';
 import {computeTimeline} from './compute-timeline.js';
 import type {PodFacts} from './pod-facts.js';
 
 /** Records the steps of the pods that a sync runs. */
 export class SyncTimelines {
   readonly #timelines: PodTimelines;
-  readonly #pods = new Map<PodUid, PodRef>();
+  /** Pods that a call was made for. */
+  readonly #pods = new Set<PodUid>();
 
   constructor(clock: Clock) {
     this.#timelines = new PodTimelines(clock);
@@ -23,14 +24,14 @@ export class SyncTimelines {
     return {
       ...observer,
       call: (ref, ...call) => {
-        this.#pods.set(ref.uid, ref);
+        this.#pods.add(ref.uid);
         timelines.call(ref, ...call);
         observer.call(ref, ...call);
       },
       prepared: timelines.prepared,
-      statusChanged: (ref, known) => {
-        timelines.statusChanged(ref, known);
-        observer.statusChanged?.(ref, known);
+      statusChanged: (pod, known) => {
+        timelines.statusChanged(pod, known);
+        observer.statusChanged?.(pod, known);
       },
     };
   }
@@ -56,15 +57,14 @@ export class SyncTimelines {
   async #collectFacts(services: CommandContext): Promise<readonly PodFacts[]> {
     if (this.#pods.size === 0) return [];
     const known = new Map((await this.#readFacts(services)).map((facts) => [facts.uid, facts]));
-    return [...this.#pods.values()].map(
-      ({uid, namespace, name}) =>
-        known.get(uid) ?? {
-          ...{namespace, name, uid, manager: 'kcri'},
-          pod: {apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {containers: []}},
-          ...{sandboxes: [], containers: [], events: [], steps: this.#timelines.steps(uid)},
-          nowMs: services.context.clock.now(),
-        },
-    );
+    const nowMs = services.context.clock.now();
+    // After an interruption, it is not known which pods are gone.
+    const gone = services.signal.aborted ? {} : {isDeleted: true as const};
+    return this.#timelines.livesWithout(new Set()).flatMap((life): readonly PodFacts[] => {
+      const {uid} = podRef(life.pod);
+      if (!this.#pods.has(uid)) return [];
+      return [known.get(uid) ?? {...measuredFacts(life, nowMs), ...gone}];
+    });
   }
 
   /** Reads what the runtime has of the pods: nothing after an interruption, after which their steps are enough. */

@@ -42,9 +42,11 @@ export function timelineTable(timelines: readonly Timeline[], {header}: {readonl
 export function timelineJson(timelines: readonly Timeline[], medians: Medians): JsonObject {
   return {
     pods: timelines.map((timeline) => {
-      const {namespace, name, uid, manager, startMs, readyMs, readyUntilMs, nowMs, phases} = timeline;
+      const {namespace, name, uid, manager, isDeleted, startMs, readyMs, readyUntilMs, nowMs, phases} =
+        timeline;
       return {
         ...{namespace, name, uid, ...(manager !== undefined && {manager})},
+        ...(isDeleted !== undefined && {deleted: true}),
         startedAt: isoTime(startMs),
         ...(readyMs !== undefined && {readyAt: isoTime(readyMs), readyAfterMs: rounded(readyMs - startMs)}),
         ...(readyUntilMs !== undefined && {readyUntil: isoTime(readyUntilMs)}),

@@ -63,12 +63,14 @@ export function formatWaterfall(timeline: Timeline, options: WaterfallOptions): 
   const {chalk, isUnicode, columns, medians} = options;
   const glyphs = isUnicode ? UNICODE : ASCII;
   const fit: Fit = (text, paint = (plain) => plain) => paint(fitToColumns(text, columns, glyphs.ellipsis));
-  const {namespace, name, manager, phases} = timeline;
-  const title = `${namespace}/${name}`;
+  const {namespace, name, manager, isDeleted = false, phases} = timeline;
+  const title = [`${namespace}/${name}`, manager, isDeleted ? 'deleted' : undefined]
+    .filter((part) => part !== undefined)
+    .join('  ');
   const {shown, omitted} = shownEpisodes(episodesOf(timeline));
   const inferred = [...new Set(phases.flatMap((phase) => inferredLine(phase)))];
   return [
-    fit(manager === undefined ? title : `${title}  ${manager}`, chalk.bold),
+    fit(title, chalk.bold),
     ...summaryLines(timeline, medians).map((line) => fit(`  ${line}`)),
     ...shown.flatMap((episode, index) => [
       ...(index === 1 && omitted > 0 ? [fit(`  ${counted(omitted, 'episode')} left out`, chalk.dim)] : []),

@@ -181,9 +181,9 @@ function createPodObserver({
     secret: (texts: readonly string[], {uid}: PodRef): void => {
       secrets.setPodValues(uid, texts);
     },
-    statusChanged: (ref, known): void => {
-      timelines.statusChanged(ref, known);
-      podChanged(ref.uid);
+    statusChanged: (pod, known): void => {
+      timelines.statusChanged(pod, known);
+      podChanged(podRef(pod).uid);
     },
     recordingFailed: logFailure('Failed to record the state of a pod'),
     linkFailed: logFailure('Failed to create legacy symbolic link'),

@@ -4,20 +4,16 @@ import {interruptAt} from '../interrupt-watch.js';
 
 // Proves: sync --timeline
 test.each([
-  ['a pod', []],
-  ['a removed pod', ['--rm']],
-])('sync --timeline prints the phases of %s to standard error', async (_what, flags) => {
+  ['a pod', [], /^default\/web {2}kcri$/m],
+  ['a removed pod', ['--rm'], /^default\/web {2}kcri {2}deleted$/m],
+])('sync --timeline prints the phases of %s to standard error', async (_what, flags, title) => {
   const testbed = await createTestbed();
   const {stdout, stderr, exitCode} = await testbed.run(['sync', '-', '--timeline', ...flags], {
     stdin: aManifest({}),
   });
   expect(exitCode).toBe(0);
   expect(stdout).not.toContain('slowest');
-  for (const line of [
-    /^default\/web {2}kcri$/m,
-    /^ {2}sandbox {2,}\S+ +\d+ms$/m,
-    /^ {2}start main {2,}\S+ +\d+ms$/m,
-  ])
+  for (const line of [title, /^ {2}sandbox {2,}\S+ +\d+ms$/m, /^ {2}start main {2,}\S+ +\d+ms$/m])
     expect(stderr).toMatch(line);
 });
 

@@ -67,4 +67,27 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
     expect(delayMs).toBeGreaterThan(990);
     expect(running?.source).toBe('runtime');
   });
+
+  test('a deleted pod still has its timeline, with the end of its container', async () => {
+    const name = `gone${(attempts += 1)}`;
+    const container = aContainer('main', {command: shellCommand('trap "exit 7" TERM; sleep 3600 & wait')});
+    await testbed.put(name, aManifest(name, {containers: [container]}));
+    await until(async () =>
+      (await phasesOf(`${name}-n1`)).some(
+        ({phase, endedAt}) => phase === 'readiness' && endedAt !== undefined,
+      ),
+    );
+    await testbed.withdraw(name);
+    await until(async () => (await phasesOf(`${name}-n1`)).length === 0);
+    const stdout = await testbed.podTestbed.runtime.output('timeline', `${name}-n1`, '-o', 'json');
+    const [pod] = (JSON.parse(stdout) as {readonly pods: readonly ShownPod[]}).pods;
+    expect(pod).toMatchObject({name: `${name}-n1`, deleted: true});
+    const running = pod?.phases.find(({phase}) => phase === 'running');
+    expect(running).toMatchObject({
+      ...{subject: 'main', exact: false, source: 'kubelet', note: 'exit code 7'},
+      endedAt: expect.any(String) as string,
+    });
+    const phases = pod?.phases.map(({phase, subject = ''}) => `${phase} ${subject}`.trim());
+    expect(phases).toEqual(expect.arrayContaining(['stop main', 'stop sandbox']));
+  });
 });

@@ -11,7 +11,7 @@ import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {ManifestProblem} from './manifest-problem.js';
 import type {NodeReport} from './node-report.js';
-import type {TimelineStep} from '../../pods/history/pod-timelines.js';
+import type {PodLife, TimelineStep} from '../../pods/history/pod-timelines.js';
 import type {ThresholdReport} from '../../pods/eviction/threshold-report.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
 
@@ -21,6 +21,8 @@ export interface ReportRequest {
   readonly uids?: readonly PodUid[] | undefined;
   /** True for the steps of the pods' lives. */
   readonly timelines?: boolean | undefined;
+  /** True for the lives of deleted pods. */
+  readonly deletedPods?: boolean | undefined;
 }
 
 /** Report of a running daemon for other kcri processes. All times are RFC 3339. */
@@ -56,6 +58,10 @@ export interface KubeletReport {
   readonly wantedPods: number;
   /** Requested pods that the daemon knows; all its pods if no UIDs were requested. */
   readonly pods: readonly KubeletPodReport[];
+  /**
+   * Deleted pods whose lives are still known, the last one at the end; absent if they were not requested, or for an older version.
+   */
+  readonly deletedPods?: readonly PodLife[];
 }
 
 /** State of a pod that only the daemon knows. */

@@ -59,7 +59,7 @@ interface Parts {
   readonly clock: Clock;
   readonly starts: StartQueue;
   readonly registry: Pick<PodRegistry, 'volumes' | 'nodeManagers'>;
-  readonly timelines: Pick<PodTimelines, 'steps'>;
+  readonly timelines: Pick<PodTimelines, 'steps' | 'livesWithout'>;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
   /** Returns the current problems of the pod sources. */
@@ -119,12 +119,12 @@ export class KubeletView implements ClusterHost {
   }
 
   /** Returns the state that only this process knows, for the requested pods. */
-  report({uids, timelines: hasTimelines = false}: ReportRequest = {}): ViewReport {
-    const {manager, pods, pleg, loop, clock, nodePressure} = this.#parts;
+  report({uids, timelines: hasTimelines = false, deletedPods = false}: ReportRequest = {}): ViewReport {
+    const {manager, pods, pleg, loop, clock, nodePressure, timelines} = this.#parts;
     const wanted = manager.uids();
     const node = this.#parts.clusterNode();
     const manifestProblems = this.#parts.sourceProblems().flatMap(createManifestProblems);
-    const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
+    const present = new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)]);
     return {
       now: formatRfc3339(clock.now()),
       lastActiveAt: formatRfc3339(timestampOf(clock, loop.lastActiveAt)),
@@ -135,7 +135,8 @@ export class KubeletView implements ClusterHost {
       ...(node && {node}),
       ...(manifestProblems.length > 0 && {manifestProblems}),
       wantedPods: wanted.size,
-      pods: known.flatMap((uid) => this.#podReport(uid, hasTimelines) ?? []),
+      pods: (uids ?? [...present]).flatMap((uid) => this.#podReport(uid, hasTimelines) ?? []),
+      ...(deletedPods && {deletedPods: timelines.livesWithout(present)}),
     };
   }
 

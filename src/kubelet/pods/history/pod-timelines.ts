@@ -1,10 +1,11 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
 import {isPodReady, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
 import {omit} from '../../../base/omit.js';
 import {stringAt} from '../../../base/string-at.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CriCallListener} from '../../contract/observation/observe-cri-calls.js';
-import type {PodRef} from '../../contract/pod-ref.js';
+import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {LastKnown} from './pod-history.js';
 
 /** Calls that are steps of a pod's life. Those of probes and hooks (ExecSync) repeat without end. */
@@ -29,7 +30,8 @@ const NEW_POD_MS = 2000;
 
 /**
  * A step of a pod's life: a call of the runtime, the preparation of its volumes, or a moment at which its status changed.
- * `Admitted`: its first sync; `Started`: the startup probe of the container succeeded, or it has none.
+ * `Admitted`: its first sync; `Started`: the startup probe of the container succeeded, or it has none; `Exited`: the status has
+ * the exit of an instance of the container.
  */
 export interface TimelineStep {
   readonly step:
@@ -40,6 +42,7 @@ export interface TimelineStep {
     | 'Ready'
     | 'NotReady'
     | 'PodReady'
+    | 'Exited'
     | 'Deleted';
   /** Start, in ms since the epoch. */
   readonly at: number;
@@ -50,6 +53,14 @@ export interface TimelineStep {
   readonly container?: string;
   readonly containerId?: string;
   readonly image?: string;
+  /** Exit code of an instance that exited. */
+  readonly exitCode?: number;
+}
+
+/** Steps of a pod that is gone, and the pod with its last status. */
+export interface PodLife {
+  readonly pod: Pod;
+  readonly steps: readonly TimelineStep[];
 }
 
 type StepDetails = Omit<TimelineStep, 'step' | 'at'>;
@@ -98,15 +109,20 @@ export class PodTimelines {
   };
 
   /** Records what a new status of the pod tells. */
-  readonly statusChanged = ({uid}: PodRef, {status, deletion}: Omit<LastKnown, 'seenAt'>): void => {
+  readonly statusChanged = (pod: Pod, {status, deletion}: Omit<LastKnown, 'seenAt'>): void => {
     const now = this.#clock.now();
-    const steps = this.#stepsOf(uid);
-    for (const step of steps.learn({status, isDeleted: deletion !== undefined}, now)) steps.add(step);
+    const steps = this.#stepsOf(podRef(pod).uid);
+    for (const step of steps.learn({pod, status, isDeleted: deletion !== undefined}, now)) steps.add(step);
   };
 
   /** Returns the steps of a pod in the order of their starts. */
   steps(uid: PodUid): readonly TimelineStep[] {
     return this.#pods.get(uid)?.list() ?? [];
+  }
+
+  /** Returns the lives of the pods that are not among `present`, the one that ended last at the end. */
+  livesWithout(present: ReadonlySet<PodUid>): readonly PodLife[] {
+    return [...this.#pods].flatMap(([uid, steps]) => (present.has(uid) ? [] : (steps.life() ?? [])));
   }
 
   #stepsOf(uid: PodUid): PodSteps {
@@ -123,6 +139,7 @@ export class PodTimelines {
 
 /** Status and deletion of a pod, from which steps follow. */
 interface Known {
+  readonly pod: Pod;
   readonly status: PodStatus;
   readonly isDeleted: boolean;
 }
@@ -174,6 +191,13 @@ class PodSteps {
     return isNew ? [{step: 'Admitted', at: now}] : [];
   }
 
+  /** Returns the life of the pod; undefined before its first status. */
+  life(): PodLife | undefined {
+    if (this.#known === undefined) return undefined;
+    const {pod, status} = this.#known;
+    return {pod: {...pod, status}, steps: this.list()};
+  }
+
   list(): readonly TimelineStep[] {
     return [...this.#first, ...this.#last, ...this.#open.values()].toSorted((a, b) => a.at - b.at);
   }
@@ -195,9 +219,33 @@ function changesOf(before: Known, after: Known, at: number): readonly TimelineSt
   );
   return [
     ...ofContainers,
+    ...exitsIn(before.status, after.status, at),
     ...(isPodReady(after.status) && !isPodReady(before.status) ? [{step: 'PodReady', at} as const] : []),
     ...(after.isDeleted && !before.isDeleted ? [{step: 'Deleted', at} as const] : []),
   ];
+}
+
+/** Returns the exits that only the later one of two statuses has. Pure. */
+function exitsIn(before: PodStatus, after: PodStatus, at: number): readonly TimelineStep[] {
+  const known = new Set(terminatedIn(before).map(({containerID}) => containerID));
+  return terminatedIn(after)
+    .filter(({containerID}) => !known.has(containerID))
+    .map(({name, containerID, exitCode}) => ({
+      ...({step: 'Exited', at, container: name} as const),
+      containerId: containerID.slice(containerID.indexOf('//') + 2),
+      exitCode,
+    }));
+}
+
+/** Returns the instances that have exited, of those that a status has. */
+function terminatedIn(status: PodStatus): readonly {name: string; containerID: string; exitCode: number}[] {
+  return containerStatusesOf(status).flatMap(({name, state, lastState}) =>
+    [state?.terminated, lastState?.terminated].flatMap((terminated) =>
+      terminated?.containerID === undefined
+        ? []
+        : {name, containerID: terminated.containerID, exitCode: terminated.exitCode},
+    ),
+  );
 }
 
 function containerStatusesOf({

@@ -1,4 +1,5 @@
 import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -28,7 +29,7 @@ export interface PodObserver {
   /** Sets the known secret values of the pod: values of Secrets and of files for variables. */
   secret?(texts: readonly string[], pod: PodRef): void;
   /** Called when the pod has a new status. */
-  statusChanged?(pod: PodRef, known: Omit<LastKnown, 'seenAt'>): void;
+  statusChanged?(pod: Pod, known: Omit<LastKnown, 'seenAt'>): void;
   /** Called after the volumes of a pod were prepared for its containers; `startedAt` is in ms of the monotonic clock. */
   prepared?(pod: PodRef, startedAt: number, isFailed: boolean): void;
   /** Called when the containers of a pod that is being deleted have stopped, before they are removed with their logs. */

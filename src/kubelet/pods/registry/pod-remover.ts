@@ -57,7 +57,7 @@ export class PodRemover {
   async deletePod(record: PodRecord, {gracePeriodSeconds, signal}: DeletePodOptions = {}): Promise<void> {
     const {syncers, observer} = this.#options;
     await requireOwnership(record, this.#options);
-    const history = syncers.openHistory(record);
+    const history = syncers.openHistory(record.pod);
     await this.#rememberDeletion(record, history, gracePeriodSeconds);
     const syncer = syncers.createSyncer(record.pod, record.place, history);
     await syncer.terminate(gracePeriodSeconds, signal);

@@ -72,8 +72,9 @@ export class PodSyncerFactory {
   }
 
   /** Opens the history of a pod. */
-  openHistory(ref: PodRef): PodHistory {
+  openHistory(pod: Pod): PodHistory {
     const {histories, observer} = this.#options;
+    const ref = podRef(pod);
     const onFailure = (error: unknown): void => {
       observer.recordingFailed(ref, error);
     };
@@ -82,13 +83,13 @@ export class PodSyncerFactory {
       ...history,
       remember: (known) => {
         history.remember(known);
-        observer.statusChanged?.(ref, known);
+        observer.statusChanged?.(pod, known);
       },
     };
   }
 
   /** Creates the syncer of a pod at its location. */
-  createSyncer(pod: Pod, place: PodLocation, history: PodHistory = this.openHistory(podRef(pod))): PodSyncer {
+  createSyncer(pod: Pod, place: PodLocation, history: PodHistory = this.openHistory(pod)): PodSyncer {
     const context = this.#context(podRef(pod), nodeAtLocation(this.#options.node, place), history);
     return new PodSyncer(context, pod, this.#options.runtimeName, history);
   }

@@ -1,10 +1,12 @@
 import {expect, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
 import {podUid} from '../../../../src/cri/index.js';
 import {PodTimelines} from '../../../../src/kubelet/pods/history/pod-timelines.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
 const WEB = {uid: podUid('u1'), name: 'web', namespace: 'default'};
+const POD: Pod = {apiVersion: 'v1', kind: 'Pod', metadata: WEB, spec: {containers: []}};
 const CALL = {requestType: 'StartContainerRequest', request: {containerId: 'c1'}} as const;
 
 function run(timelines: PodTimelines, ref: typeof WEB, method: string, more: object = {}): void {
@@ -63,7 +65,7 @@ test.each([
   ['that runs already', status({phase: 'Running', startTime: '2026-05-01T12:00:00Z'}), []],
 ] as const)('the first status of a pod %s is %j', (_what, first, steps) => {
   const timelines = new PodTimelines(new FakeClock({nowMs: Date.parse('2026-05-01T12:00:00.5Z')}));
-  timelines.statusChanged(WEB, {status: first, reasons: {}});
+  timelines.statusChanged(POD, {status: first, reasons: {}});
   expect(timelines.steps(WEB.uid).map(({step}) => step)).toEqual(steps);
 });
 
@@ -77,12 +79,45 @@ test('changes of readiness and the deletion are steps', () => {
       conditions: [{type: 'Ready', status: ready ? 'True' : 'False'}],
     });
   const deletion = {deletionTimestamp: '2026-05-01T12:00:30Z', deletionGracePeriodSeconds: 30};
-  timelines.statusChanged(WEB, {status: status({}), reasons: {}});
-  timelines.statusChanged(WEB, {status: running(true), reasons: {}});
-  timelines.statusChanged(WEB, {status: running(false), reasons: {}, deletion});
-  timelines.statusChanged(WEB, {status: running(false), reasons: {}, deletion});
+  timelines.statusChanged(POD, {status: status({}), reasons: {}});
+  timelines.statusChanged(POD, {status: running(true), reasons: {}});
+  timelines.statusChanged(POD, {status: running(false), reasons: {}, deletion});
+  timelines.statusChanged(POD, {status: running(false), reasons: {}, deletion});
   expect(timelines.steps(WEB.uid).map(({step}) => step)).toEqual([
     ...['Started', 'Ready', 'PodReady'],
     ...['NotReady', 'Deleted'],
+  ]);
+});
+
+test('each exit of an instance is a step, also of one that was replaced before the next status', () => {
+  const timelines = new PodTimelines(new FakeClock());
+  const main = {name: 'main', image: '', imageID: '', restartCount: 0, ready: false};
+  const exited = (id: string, exitCode: number) => ({
+    terminated: {exitCode, containerID: `containerd://${id}`, reason: 'Error'},
+  });
+  const withMain = (more: object): PodStatus => status({containerStatuses: [{...main, ...more}]});
+  for (const each of [
+    withMain({state: {running: {}}}),
+    withMain({state: exited('c1', 3)}),
+    withMain({state: {waiting: {}}, lastState: exited('c1', 3)}),
+    withMain({state: {running: {}}, lastState: exited('c2', 0)}),
+  ])
+    timelines.statusChanged(POD, {status: each, reasons: {}});
+  const at = expect.any(Number) as number;
+  expect(timelines.steps(WEB.uid)).toEqual([
+    {step: 'Exited', at, container: 'main', containerId: 'c1', exitCode: 3},
+    {step: 'Exited', at, container: 'main', containerId: 'c2', exitCode: 0},
+  ]);
+});
+
+test('the lives of pods that are not present have their last statuses, the one that changed last at the end', () => {
+  const timelines = new PodTimelines(new FakeClock());
+  const named = (uid: string): Pod => ({...POD, metadata: {...WEB, uid}});
+  for (const uid of ['a', 'b', 'c', 'a'])
+    timelines.statusChanged(named(uid), {status: status({message: uid}), reasons: {}});
+  run(timelines, {...WEB, uid: podUid('d')}, 'RunPodSandbox');
+  expect(timelines.livesWithout(new Set([podUid('b')]))).toEqual([
+    {pod: {...named('c'), status: status({message: 'c'})}, steps: []},
+    {pod: {...named('a'), status: status({message: 'a'})}, steps: []},
   ]);
 });
