@@ -1,4 +1,5 @@
 import UPlot from 'uplot';
+import {usageRange} from '../model/usage-range.js';
 
 /** Data of a chart: times in ms, and a value for each. */
 export interface ChartData {
@@ -45,7 +46,7 @@ export function createChart(
       padding: [8, 40, 0, 0],
       hooks: {setCursor: [({cursor}) => onHover(cursor.idx ?? undefined)]},
       cursor: {drag: {setScale: false}, points: {size: 6}},
-      scales: {y: {range: (_, _low, high) => [0, Math.max(high * 1.1, 0.1)]}},
+      scales: {y: {range: (_, _low, high) => usageRange(high)}},
       axes: [
         {
           ...axis,

@@ -1,4 +1,5 @@
 import type {JSX} from 'preact';
+import {nameText} from '../model/format.js';
 import {useLoaded} from './hooks.js';
 import {usePage} from './page-context.js';
 import {LoadedView} from './small-parts.js';
@@ -17,12 +18,18 @@ export function TimelineTab({pod}: TabProps): JSX.Element {
         'missing' in timeline ? (
           <p class="muted">{timeline.missing}</p>
         ) : (
-          <div class="timeline scroll-x" tabIndex={0} role="group" aria-label="Timeline">
-            <img
-              alt={`Timeline of ${pod.namespace}/${pod.name}; "kcri timeline" prints it as text`}
-              src={`data:image/svg+xml,${encodeURIComponent(timeline.svg)}`}
-            />
-          </div>
+          <>
+            <div class="timeline scroll-x" tabIndex={0} role="group" aria-label="Timeline">
+              <img
+                alt={`Timeline of ${pod.namespace}/${pod.name}; "kcri timeline" prints it as text`}
+                src={`data:image/svg+xml,${encodeURIComponent(timeline.svg)}`}
+              />
+            </div>
+            <p class="hint">
+              A pale bar and “~” mean that the phase is inferred from other times; “kcri timeline{' '}
+              {nameText(`${pod.namespace}/${pod.name}`)}” says from which.
+            </p>
+          </>
         )
       }
     </LoadedView>

@@ -63,6 +63,7 @@ test('events, the timeline as a picture that runs nothing, and the manifest with
   await image.waitFor();
   await until(async () => Number(await page.evaluate('document.images[0].naturalWidth')) > 0);
   expect(await page.evaluate('window.hacked')).toBeUndefined();
+  await seeText(page, '.hint', 'A pale bar and “~” mean that the phase is inferred');
   await page.keyboard.press('ArrowRight');
   await seeText(page, '.manifest .added', 'ClusterFirstdefault');
   await page.getByRole('checkbox', {name: 'Show the origins of values'}).uncheck();

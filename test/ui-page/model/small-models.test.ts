@@ -5,6 +5,7 @@ import {ageText, nameText, percentText, shareOf, sizeText} from '../../../src/ui
 import {formatRoute, parseRoute, type Route} from '../../../src/ui-page/model/route.js';
 import {rowWindow} from '../../../src/ui-page/model/row-window.js';
 import {sparklinePaths} from '../../../src/ui-page/model/sparkline.js';
+import {usageRange} from '../../../src/ui-page/model/usage-range.js';
 
 test.each<[Route, string]>([
   [{view: 'pods'}, '#/'],
@@ -86,3 +87,12 @@ test('output is held back while much of it waits to be shown', () => {
   flow.add(-64 * 1024);
   expect(asked).toEqual([true, false]);
 });
+
+test.each([0, 0.05, 0.4, 3, 250])(
+  'the labels in the middle and at the end of a chart up to %d differ',
+  (high) => {
+    const [low, end] = usageRange(high);
+    expect(end).toBeGreaterThan(high);
+    expect(new Set([low, end / 2, end].map(percentText)).size).toBe(3);
+  },
+);
