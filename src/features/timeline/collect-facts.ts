@@ -52,7 +52,8 @@ export function measuredFacts({pod, steps}: PodLife, nowMs: number): PodFacts {
   const {namespace = '', name = '', uid = ''} = pod.metadata;
   return {
     ...{namespace, name, uid, manager: 'kcri', pod},
-    ...{sandboxes: [], containers: measuredInstances(steps), events: [], steps, nowMs},
+    ...{sandboxes: [], containers: measuredInstances(steps)},
+    ...{events: [], mounts: [], steps, nowMs},
   };
 }
 
@@ -65,9 +66,14 @@ export async function collectFacts(
   sources: FactSources,
   shown: readonly ShownPod[],
 ): Promise<readonly PodFacts[]> {
+  const {PodHistories} = await import('../../kubelet/index.js');
+  const {settings, context} = sources.services;
+  const histories = new PodHistories(settings.rootDir, context.clock);
   const facts = new Map<ShownPod, PodFacts>();
   await forEachLimit(shown, AT_ONCE, async (each) => {
-    facts.set(each, await collectPodFacts(sources, each));
+    const {record, uid} = each.listed;
+    const mounts = record === undefined ? [] : await histories.volumes(uid);
+    facts.set(each, {...(await collectPodFacts(sources, each)), mounts});
   });
   return shown.flatMap((each) => facts.get(each) ?? []);
 }
@@ -75,7 +81,7 @@ export async function collectFacts(
 async function collectPodFacts(
   {services, reader, stepsOf}: FactSources,
   {listed, pod}: ShownPod,
-): Promise<PodFacts> {
+): Promise<Omit<PodFacts, 'mounts'>> {
   const {namespace, name, uid, manager} = listed;
   const steps = stepsOf(uid);
   const [events, {sandboxes, containers}] = await Promise.all([

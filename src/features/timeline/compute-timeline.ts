@@ -2,6 +2,7 @@ import {medianOf} from '../../base/compare.js';
 import {eventPhases} from './event-phases.js';
 import {firstReadiness} from './first-readiness.js';
 import {kubeletPhases} from './kubelet-phases.js';
+import {mountPhases} from './mount-phases.js';
 import {endOf, isWork, PHASES, type Phase, type PhaseName, type Timeline} from './phase.js';
 import {seenMsOf, type PodFacts} from './pod-facts.js';
 import {runtimePhases} from './runtime-phases.js';
@@ -19,7 +20,7 @@ const COVERS: Partial<Record<PhaseName, readonly PhaseName[]>> = {
 /** Returns the life of a pod; of what several sources know, the best one counts. Pure. */
 export function computeTimeline(facts: PodFacts): Timeline {
   const {namespace, name, uid, manager, isDeleted, nowMs} = facts;
-  const phases = [kubeletPhases(facts), eventPhases(facts), runtimePhases(facts)]
+  const phases = [kubeletPhases(facts), mountPhases(facts), eventPhases(facts), runtimePhases(facts)]
     .reduce((better, worse) => [...better, ...worse.filter((phase) => !isCovered(phase, better, nowMs))])
     .toSorted(byStart);
   return {
@@ -42,6 +43,7 @@ function isCovered(phase: Phase, better: readonly Phase[], nowMs: number): boole
   return better.some(
     (other) =>
       names.includes(other.name) &&
+      (other.name === phase.name || other.inferred === undefined) &&
       (phase.subject === undefined || phase.subject === 'pod' || other.subject === phase.subject) &&
       other.startMs <= endOf(phase, nowMs) + SAME_MS &&
       phase.startMs <= endOf(other, nowMs) + SAME_MS,

@@ -4,6 +4,7 @@ import type {PodManagerName} from '../pods/pod-selection-flags.js';
 export const PHASES = [
   'admission',
   'volumes',
+  'mount',
   'sandbox',
   'pull',
   'create',
@@ -60,12 +61,12 @@ export interface Timeline {
   readonly phases: readonly Phase[];
 }
 
-/** Phases that are no work: what lasts then says nothing about slowness. */
-const STATES: ReadonlySet<PhaseName> = new Set(['running', 'failure']);
+/** Phases that are no work of their own: states, which say nothing about slowness, and parts of another phase. */
+const NO_WORK: ReadonlySet<PhaseName> = new Set(['mount', 'running', 'failure']);
 
 /** Reports whether a phase is work or a wait, whose duration matters. */
 export function isWork({name}: Phase): boolean {
-  return !STATES.has(name);
+  return !NO_WORK.has(name);
 }
 
 /** Returns the end of a phase, which is the time of the reading if it has not ended. */

@@ -1,6 +1,6 @@
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {ContainerStatus} from '../../api/types/v1-status.js';
-import type {RecordedEvent, TimelineStep} from '../../kubelet/index.js';
+import type {RecordedEvent, TimelineStep, VolumeHistory} from '../../kubelet/index.js';
 import type {PodManagerName} from '../pods/pod-selection-flags.js';
 
 /** Sandbox of a pod. Times are in ms since the epoch. */
@@ -32,6 +32,8 @@ export interface PodFacts {
   readonly sandboxes: readonly SandboxTimes[];
   readonly containers: readonly ContainerTimes[];
   readonly events: readonly RecordedEvent[];
+  /** Volumes with the times of their mounts, of a pod of kcri. */
+  readonly mounts: readonly Pick<VolumeHistory, 'name' | 'mountedAt' | 'mountMs'>[];
   /** Steps that the running kubelet of kcri measured. */
   readonly steps: readonly TimelineStep[];
   /** True if the pod is gone from the node. */

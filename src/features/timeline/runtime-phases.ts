@@ -34,6 +34,7 @@ function beginning(facts: PodFacts): readonly Phase[] {
   const startTimeMs = startTimeMsOf(facts);
   const [sandbox] = facts.sandboxes;
   const admitted = startTimeMs ?? seenMs;
+  const mountedMs = lastMountMs(facts, sandbox?.createdMs ?? -Infinity);
   return [
     ...(seenMs !== undefined && startTimeMs !== undefined && startTimeMs > seenMs
       ? [
@@ -47,14 +48,23 @@ function beginning(facts: PodFacts): readonly Phase[] {
       ? [
           {
             ...({name: 'sandbox', source: 'runtime'} as const),
-            startMs: Math.min(Math.max(admitted, seenMs ?? admitted), sandbox.createdMs),
+            startMs: mountedMs ?? Math.min(Math.max(admitted, seenMs ?? admitted), sandbox.createdMs),
             endMs: sandbox.createdMs,
             inferred:
-              'from the start of the pod, in whole seconds, to the creation of its sandbox; includes the volumes',
+              mountedMs === undefined
+                ? 'from the start of the pod, in whole seconds, to the creation of its sandbox; includes the volumes'
+                : 'from the last mount of a volume to the creation of the sandbox',
           },
         ]
       : []),
   ];
+}
+
+/** Returns the time of the last mount of a volume before a time; undefined without one, and if a volume was mounted later. */
+function lastMountMs({mounts}: PodFacts, beforeMs: number): number | undefined {
+  const times = mounts.flatMap(({mountedAt}) => parseMs(mountedAt) ?? []);
+  const last = Math.max(...times);
+  return times.length > 0 && last <= beforeMs ? last : undefined;
 }
 
 function containerPhases(

@@ -25,7 +25,7 @@ const MAX_TICKS = 6;
 
 /** Colors that differ for people who do not see red and green, too, on light and dark (Okabe and Ito). */
 const COLORS: Partial<Record<PhaseName, string>> = {
-  ...{volumes: '#0072b2', sandbox: '#56b4e9', pull: '#cc79a7', running: '#999999'},
+  ...{volumes: '#0072b2', mount: '#0072b2', sandbox: '#56b4e9', pull: '#cc79a7', running: '#999999'},
   ...{'back-off': '#e69f00', stop: '#e69f00', remove: '#e69f00', failure: '#d55e00'},
 };
 const OTHER_COLOR = '#009e73';

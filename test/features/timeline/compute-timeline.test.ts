@@ -30,6 +30,28 @@ test('the phases of another kubelet follow from the runtime and the status, and 
   ]);
 });
 
+test('mounts that kcri has recorded are a phase, in which slow ones are shown, and the sandbox begins after them', () => {
+  const mount = (name: string, atMs: number, mountMs: number) => ({
+    ...{name, mountMs},
+    mountedAt: new Date(T0 + atMs).toISOString(),
+  });
+  const mounts = [mount('data', 1500, 1100), mount('tmp', 410, 3), {name: 'waiting'}];
+  expect(phasesOf(someFacts({mounts})).slice(0, 3)).toEqual([
+    'volumes 0.4-1.5 kubelet ~',
+    'mount data 0.4-1.5 kubelet',
+    'sandbox 1.5-2 runtime ~',
+  ]);
+  // A measured phase is better, and mounts are parts of it.
+  const measured = phasesOf(someFacts({mounts, steps: STEPS}));
+  expect(measured.filter((text) => text.startsWith('volumes'))).toEqual(['volumes 0.3-0.5 kubelet']);
+  expect(measured).toContain('mount data 0.4-1.5 kubelet');
+  const slowest = slowestPhases(computeTimeline(someFacts({mounts})), new Map());
+  expect(slowest.map(({phase}) => phase.name)).not.toContain('mount');
+  // A volume that was mounted again later does not say when the sandbox began.
+  const later = phasesOf(someFacts({mounts: [...mounts, mount('late', 3000, 20)]}));
+  expect(later).toContain('sandbox 0.25-2 runtime ~');
+});
+
 test('a pod is Ready no earlier than a container that started in the second of the condition', () => {
   const late = someFacts({
     containers: [{id: 'c1', name: 'main', createdMs: T0 + 9200, startedMs: T0 + 9400}],

@@ -26,6 +26,7 @@ export function someFacts(changes: Partial<PodFacts> = {}): PodFacts {
     sandboxes: [{createdMs: T0 + 2000}],
     containers: [{id: 'c1', name: 'main', createdMs: T0 + 7000, startedMs: T0 + 7500}],
     events: [],
+    mounts: [],
     steps: [],
     nowMs: T0 + 60_000,
     ...changes,
