@@ -32,11 +32,9 @@ export function runtimePhases(facts: PodFacts): readonly Phase[] {
 function beginning(facts: PodFacts): readonly Phase[] {
   const seenMs = seenMsOf(facts);
   const startTimeMs = startTimeMsOf(facts);
-  const [sandbox] = facts.sandboxes;
-  const admitted = startTimeMs ?? seenMs;
-  const mountedMs = lastMountMs(facts, sandbox?.createdMs ?? -Infinity);
+  const isSeenFirst = seenMs !== undefined && startTimeMs !== undefined && startTimeMs > seenMs;
   return [
-    ...(seenMs !== undefined && startTimeMs !== undefined && startTimeMs > seenMs
+    ...(isSeenFirst
       ? [
           {
             ...({name: 'admission', startMs: seenMs, endMs: startTimeMs, source: 'status'} as const),
@@ -44,20 +42,41 @@ function beginning(facts: PodFacts): readonly Phase[] {
           },
         ]
       : []),
-    ...(sandbox !== undefined && admitted !== undefined
-      ? [
-          {
-            ...({name: 'sandbox', source: 'runtime'} as const),
-            startMs: mountedMs ?? Math.min(Math.max(admitted, seenMs ?? admitted), sandbox.createdMs),
-            endMs: sandbox.createdMs,
-            inferred:
-              mountedMs === undefined
-                ? 'from the start of the pod, in whole seconds, to the creation of its sandbox; includes the volumes'
-                : 'from the last mount of a volume to the creation of the sandbox',
-          },
-        ]
-      : []),
+    ...firstSandbox(facts, startTimeMs === undefined ? seenMs : Math.max(startTimeMs, seenMs ?? startTimeMs)),
   ];
+}
+
+/**
+ * Returns the start of the first sandbox, whose creation is the beginning of RunPodSandbox in containerd. Images come next, and only a
+ * recorded event says when.
+ */
+function firstSandbox(facts: PodFacts, admittedMs: number | undefined): readonly Phase[] {
+  const createdMs = facts.sandboxes[0]?.createdMs;
+  if (createdMs === undefined || admittedMs === undefined) return [];
+  const mountedMs = lastMountMs(facts, createdMs);
+  const imageMs = firstImageMs(facts, createdMs);
+  const from =
+    mountedMs === undefined
+      ? 'from the start of the pod, in whole seconds,'
+      : 'from the last mount of a volume';
+  const to = imageMs === undefined ? 'to the creation of its sandbox' : 'to the first event about an image';
+  const volumes = mountedMs === undefined ? '; includes the volumes' : '';
+  return [
+    {
+      ...({name: 'sandbox', source: 'runtime', inferred: `${from} ${to}${volumes}`} as const),
+      startMs: mountedMs ?? Math.min(admittedMs, createdMs),
+      endMs: imageMs ?? createdMs,
+    },
+  ];
+}
+
+/** Returns the time of the first event about an image after a time; undefined if none is recorded. */
+function firstImageMs({events}: PodFacts, afterMs: number): number | undefined {
+  const times = events.flatMap(({reason, firstTimestamp}) =>
+    reason === 'Pulling' || reason === 'Pulled' ? (parseMs(firstTimestamp) ?? []) : [],
+  );
+  const first = Math.min(...times);
+  return times.length > 0 && first >= afterMs ? first : undefined;
 }
 
 /** Returns the time of the last mount of a volume before a time; undefined without one, and if a volume was mounted later. */

@@ -52,6 +52,21 @@ test('mounts that kcri has recorded are a phase, in which slow ones are shown, a
   expect(later).toContain('sandbox 0.25-2 runtime ~');
 });
 
+test('the first event about an image is the end of the sandbox, which the runtime creates before its network', () => {
+  const events = [
+    anEvent(T0 + 4500, 'Pulled', 'Container image "nginx" already present on machine'),
+    anEvent(T0 + 4900, 'Pulling', 'Pulling image "other"'),
+  ];
+  expect(phasesOf(someFacts({events}))[0]).toBe('sandbox 0.25-4.5 runtime ~');
+  const [sandbox] = computeTimeline(someFacts({events})).phases;
+  expect(sandbox?.inferred).toBe(
+    'from the start of the pod, in whole seconds, to the first event about an image; includes the volumes',
+  );
+  // Events of an earlier sandbox, which the runtime has removed.
+  const early = [anEvent(T0 + 1000, 'Pulled', 'Container image "nginx" already present on machine')];
+  expect(phasesOf(someFacts({events: early}))[0]).toBe('sandbox 0.25-2 runtime ~');
+});
+
 test('a pod is Ready no earlier than a container that started in the second of the condition', () => {
   const late = someFacts({
     containers: [{id: 'c1', name: 'main', createdMs: T0 + 9200, startedMs: T0 + 9400}],
