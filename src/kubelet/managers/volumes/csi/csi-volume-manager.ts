@@ -115,11 +115,15 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#expander.expand(volume, options);
+    return await this.#untilStopped(options.signal, async (signal) =>
+      this.#expander.expand(volume, {...options, signal}),
+    );
   }
 
   async expandOther(volume: ExpandableVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#expander.expandOther(volume, options);
+    return await this.#untilStopped(options.signal, async (signal) =>
+      this.#expander.expandOther(volume, {...options, signal}),
+    );
   }
 
   async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent> {

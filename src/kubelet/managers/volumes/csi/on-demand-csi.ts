@@ -1,4 +1,5 @@
 import {dirname} from 'node:path';
+import {abortable} from '../../../../base/async/abortable.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import type {Clock} from '../../../../base/clock.js';
@@ -75,7 +76,9 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#open([volume.driver], async ({volumes}) => await volumes.expand(volume, options));
+    return await this.#open([volume.driver], async ({volumes}) =>
+      abortable(volumes.expand(volume, options), options.signal),
+    );
   }
 
   async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
