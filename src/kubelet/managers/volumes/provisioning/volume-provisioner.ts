@@ -103,7 +103,7 @@ export class VolumeProvisioner {
   ): Promise<CreatedVolume> {
     const key = claimKey(claim);
     await using _lock = await this.#store.lockClaim(key, signal);
-    const known = findBoundVolume(await this.#store.list(), claim);
+    const known = findBoundVolume(await this.#store.listOf(key), claim);
     if (known !== undefined && isCreated(known)) return known;
     const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
@@ -133,7 +133,7 @@ export class VolumeProvisioner {
 
   /** Reports whether a volume was created for a claim: then it has no other one, whatever the manifests say now. */
   async isProvisioned(claim: ClaimRef): Promise<boolean> {
-    return findBoundVolume(await this.#store.list(), claim)?.volume !== undefined;
+    return findBoundVolume(await this.#store.listOf(claimKey(claim)), claim)?.volume !== undefined;
   }
 
   /** Returns the volume of a claim, once this process has provisioned it. */

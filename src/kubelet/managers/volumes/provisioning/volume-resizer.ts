@@ -17,7 +17,7 @@ import {
 
 /** Options of {@link VolumeResizer}. */
 export interface VolumeResizerOptions {
-  readonly store: Pick<ProvisionedVolumeStore, 'list' | 'lockClaim' | 'put'>;
+  readonly store: Pick<ProvisionedVolumeStore, 'get' | 'lockClaim' | 'put'>;
   /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
   readonly csi: () => Pick<CsiVolumes, 'expandVolume'>;
   readonly clock: Clock;
@@ -93,7 +93,7 @@ export class VolumeResizer {
   ): Promise<ProvisionedVolume | undefined> {
     const {store} = this.#options;
     await using _lock = await store.lockClaim(claimKey(claim), signal);
-    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    const current = await boundVolume(store, name);
     const check = current && checkClaim(current, claim);
     if (current === undefined || check?.kind !== 'accepted') return current;
     const changed = {...current, claimSpec: check.spec};
@@ -152,7 +152,7 @@ export class VolumeResizer {
   ): Promise<ProvisionedVolume | undefined> {
     const {store} = this.#options;
     await using _lock = await store.lockClaim(claimKey(claim));
-    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    const current = await boundVolume(store, name);
     if (current === undefined) return undefined;
     const growth = growthOf(current, claim);
     if (growth === undefined) return current;
@@ -178,6 +178,15 @@ export class VolumeResizer {
       new AbortController().signal,
     );
   }
+}
+
+/** Returns the record of a volume that has a claim; undefined if it was deleted or released. */
+async function boundVolume(
+  store: Pick<ProvisionedVolumeStore, 'get'>,
+  name: string,
+): Promise<ProvisionedVolume | undefined> {
+  const found = await store.get(name);
+  return found?.state === 'Bound' ? found : undefined;
 }
 
 /** Returns the message about a volume that its driver has not enlarged. */
