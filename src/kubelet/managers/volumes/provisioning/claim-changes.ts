@@ -8,6 +8,7 @@ import type {
 } from '../../../../api/types/v1-persistent-volumes.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {formatAggregate} from '../../../../base/errors.js';
+import {shorten} from '../../../../base/shorten.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import {claimKey, claimSizeOf, type ProvisionedVolume} from './provisioned-volume-store.js';
 
@@ -41,7 +42,7 @@ export function checkClaim(record: ProvisionedVolume, claim: ClaimToProvision): 
   const accepted = acceptedSpec(record, claim);
   const changed = changedFields(accepted, claim.spec);
   const reduced = isReduced(accepted, claim.spec, size) ? [notReduced(size)] : [];
-  const problems = [...immutableProblems(changed, claim.spec), ...reduced];
+  const problems = [...immutableProblems(changed), ...reduced];
   if (problems.length > 0) {
     const message = `PersistentVolumeClaim ${JSON.stringify(claimKey(claim))} is invalid: ${formatAggregate(problems)}`;
     return {
@@ -72,16 +73,19 @@ export function growthOf(
   return {volume, source, requested, storageClass};
 }
 
-/** Returns the claim of a volume as it was accepted last; of a record without it, what the volume was created for. */
+/**
+ * Returns the claim of a volume as it was accepted last, with the volume that it is bound to; of a record without it, what the volume
+ * was created for.
+ */
 function acceptedSpec(
-  {claimSpec, request, volume}: ProvisionedVolume,
+  {name, claimSpec, request, volume}: ProvisionedVolume,
   {spec}: ClaimToProvision,
 ): PersistentVolumeClaimSpec {
-  if (claimSpec !== undefined) return claimSpec;
+  if (claimSpec !== undefined) return {...claimSpec, volumeName: name};
   const {accessModes, requiredBytes, blockName} = request;
   const storageClassName = volume?.spec.storageClassName;
   return {
-    ...spec,
+    ...{...spec, volumeName: name},
     ...{accessModes: [...accessModes], volumeMode: blockName === undefined ? 'Filesystem' : 'Block'},
     ...(storageClassName !== undefined && {storageClassName}),
     resources: {...spec.resources, requests: {storage: requiredBytes}},
@@ -101,13 +105,11 @@ export function acceptChange(
   };
 }
 
-/** Fields that cannot change, with the values that count as equal. */
-const IMMUTABLE: Readonly<
-  Partial<Record<keyof PersistentVolumeClaimSpec, (spec: PersistentVolumeClaimSpec) => unknown>>
-> = {
+/** Fields that cannot change, by their paths in the spec, with the values that count as equal. */
+const IMMUTABLE: Readonly<Record<string, (spec: PersistentVolumeClaimSpec) => unknown>> = {
   accessModes: ({accessModes = []}) => accessModes,
   selector: ({selector}) => selector,
-  resources: ({resources}) => {
+  'resources.limits.storage': ({resources}) => {
     const limit = resources?.limits?.['storage'];
     return limit === undefined ? undefined : toBinaryQuantity(limit);
   },
@@ -121,29 +123,44 @@ const IMMUTABLE: Readonly<
 /** Fields that the API server sets in claims that lack them, and that stay when such a claim is applied again. */
 const KEPT: ReadonlySet<string> = new Set(['volumeName', 'storageClassName', 'volumeMode']);
 
+/** A field with the values that it had and would get. */
+interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 function changedFields(
   accepted: PersistentVolumeClaimSpec,
   spec: PersistentVolumeClaimSpec,
-): readonly string[] {
+): readonly FieldChange[] {
   return Object.entries(IMMUTABLE).flatMap(([field, valueOf]) => {
+    const [before, after] = [valueOf(accepted), valueOf(spec)];
     const isKept = KEPT.has(field) && spec[field as keyof PersistentVolumeClaimSpec] === undefined;
-    return isKept || isDeepStrictEqual(valueOf(accepted), valueOf(spec)) ? [] : [field];
+    return isKept || isDeepStrictEqual(before, after) ? [] : [{field, before, after}];
   });
 }
 
-function immutableProblems(
-  changed: readonly string[],
-  {volumeMode}: PersistentVolumeClaimSpec,
-): readonly string[] {
-  if (changed.length === 0) return [];
+function immutableProblems(changes: readonly FieldChange[]): readonly string[] {
+  if (changes.length === 0) return [];
   const rule =
     'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+  const mode = changes.find(({field}) => field === 'volumeMode');
   return [
-    `spec: Forbidden: ${rule} (changed: ${changed.join(', ')})`,
-    ...(changed.includes('volumeMode')
-      ? [`volumeMode: Invalid value: ${JSON.stringify(volumeMode)}: field is immutable`]
-      : []),
+    `spec: Forbidden: ${rule} (${changes.map(describeChange).join('; ')})`,
+    ...(mode === undefined
+      ? []
+      : [`volumeMode: Invalid value: ${JSON.stringify(mode.after)}: field is immutable`]),
   ];
+}
+
+/** Longest text of a value in a message. */
+const VALUE_LENGTH = 120;
+
+function describeChange({field, before, after}: FieldChange): string {
+  const text = (value: unknown): string =>
+    value === undefined ? '<none>' : shorten(JSON.stringify(value), VALUE_LENGTH);
+  return `${field}: ${text(before)} → ${text(after)}`;
 }
 
 /**
