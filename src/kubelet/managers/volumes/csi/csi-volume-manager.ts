@@ -10,6 +10,7 @@ import type {
   CsiVolumes,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  CsiVolumeToModify,
   ExpandableVolume,
   ExpandedCsiVolume,
   ExpandOptions,
@@ -22,7 +23,7 @@ import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from '.
 import {PluginAttachments} from './attach/plugin-attachments.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
-import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
+import {createVolume, deleteVolume, expandVolume, modifyVolume} from './csi-controller-client.js';
 import {readBlockKey} from './unstage-block-volume.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
@@ -222,6 +223,13 @@ export class CsiVolumeManager implements CsiVolumes {
       const endpoint = drivers.endpoint(volume.driver, 'ControllerExpandVolume');
       const secrets = await readSecret(cluster, 'controller expand secret', volume.secret, during);
       return await expandVolume(endpoint, volume, secrets, during);
+    });
+  }
+
+  async modifyVolume(volume: CsiVolumeToModify, signal: AbortSignal): Promise<void> {
+    await this.#untilStopped(signal, async (during) => {
+      const endpoint = this.#services.drivers.endpoint(volume.driver, 'ControllerModifyVolume');
+      await modifyVolume(endpoint, volume, during);
     });
   }
 

@@ -15,6 +15,7 @@ import type {
   CsiVolumeOnNode,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  CsiVolumeToModify,
   ExpandedCsiVolume,
   ExpandOptions,
   NewCsiVolume,
@@ -54,6 +55,7 @@ type OnDemandCalls = Pick<
   | 'isRegistered'
   | 'createVolume'
   | 'expandVolume'
+  | 'modifyVolume'
   | 'deleteVolume'
   | 'unstageUnused'
 >;
@@ -135,6 +137,12 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
     return await this.#open([volume.driver], async ({volumes}) => await volumes.expandVolume(volume, signal));
+  }
+
+  async modifyVolume(volume: CsiVolumeToModify, signal: AbortSignal): Promise<void> {
+    await this.#open([volume.driver], async ({volumes}) => {
+      await volumes.modifyVolume(volume, signal);
+    });
   }
 
   /** Resolves if a driver can enlarge volumes; rejects like expandVolume. Enlarges none. */

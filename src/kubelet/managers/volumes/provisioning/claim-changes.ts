@@ -42,12 +42,13 @@ export function checkClaim(record: ProvisionedVolume, claim: ClaimToProvision): 
   const accepted = acceptedSpec(record, claim);
   const changed = changedFields(accepted, claim.spec);
   const reduced = isReduced(accepted, claim.spec, size) ? [notReduced(size)] : [];
-  const problems = [...immutableProblems(changed), ...reduced];
+  const removed = isAttributesRemoved(record, claim.spec) ? [attributesNotRemoved(claim.spec)] : [];
+  const problems = [...immutableProblems(changed), ...reduced, ...removed];
   if (problems.length > 0) {
     const message = `PersistentVolumeClaim ${JSON.stringify(claimKey(claim))} is invalid: ${formatAggregate(problems)}`;
     return {
       kind: 'refused',
-      reason: changed.length > 0 ? 'ClaimChangeRefused' : 'VolumeResizeFailed',
+      reason: changed.length + removed.length > 0 ? 'ClaimChangeRefused' : 'VolumeResizeFailed',
       message,
     };
   }
@@ -183,6 +184,19 @@ function sizeOf({resources}: PersistentVolumeClaimSpec): Quantity {
 
 function notAllowed(claim: ClaimToProvision): string {
   return `persistentvolumeclaims ${JSON.stringify(claimKey(claim))} is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`;
+}
+
+/** Reports whether a claim names no class of attributes though its volume has those of one. */
+function isAttributesRemoved(
+  {claimStatus}: ProvisionedVolume,
+  {volumeAttributesClassName = ''}: PersistentVolumeClaimSpec,
+): boolean {
+  return volumeAttributesClassName === '' && claimStatus?.currentVolumeAttributesClassName !== undefined;
+}
+
+function attributesNotRemoved({volumeAttributesClassName: name}: PersistentVolumeClaimSpec): string {
+  const value = name === undefined ? 'nil' : 'empty string';
+  return `spec.volumeAttributesClassName: Forbidden: update to ${value} is forbidden when status.currentVolumeAttributesClassName is not nil`;
 }
 
 function notReduced(size: Quantity): string {

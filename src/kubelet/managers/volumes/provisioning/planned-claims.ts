@@ -7,6 +7,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {ClaimRef} from '../../../contract/volumes/resized-claim.js';
 import {isNodeResizePending} from '../csi/expand/claim-status.js';
+import {attributesProblem} from './claim-attributes.js';
 import {checkClaim} from './claim-changes.js';
 import {ProvisionedClaims} from './provisioned-claims.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
@@ -65,6 +66,8 @@ export function withPlannedClaims(objects: ApiObjects, options: PlannedClaimsOpt
       }
       const {storageClass} = claim;
       if (storageClass === undefined) throw new SystemError(...classNotFound(claim));
+      const problem = attributesProblem(claim, storageClass.provisioner);
+      if (problem !== undefined) throw new SystemError(problem);
       const request = newVolumeFor('pvc-UUID', claim, storageClass);
       const created = {handle: '', bytes: 0n, attributes: {}};
       return {

@@ -81,9 +81,13 @@ export class ProvisionedVolumeStore {
     return await this.#readThose((claim) => claim === key);
   }
 
-  /** Returns a volume by the name of its PersistentVolume; undefined if there is none. Rejects if its file is damaged. */
-  async get(name: string): Promise<ProvisionedVolume | undefined> {
-    return await this.#read(this.#path(name));
+  /**
+   * Returns a volume that has a claim, by the name of its PersistentVolume; undefined if it was deleted or released. Rejects if its file
+   * is damaged.
+   */
+  async getBound(name: string): Promise<ProvisionedVolume | undefined> {
+    const found = await this.#read(this.#path(name));
+    return found?.state === 'Bound' ? found : undefined;
   }
 
   /** Reads the volumes of these claims, and those whose claims are not known yet. */
