@@ -148,12 +148,12 @@ export interface ControllerAttachments {
   /** Reports a volume as used by a pod, so that it is not detached before it is released. */
   use(uniqueName: string, podUid: string): void;
   /**
-   * Waits until a volume that a pod uses is attached; `volume` is its name in the pod. Resolves with the device that the controller
+   * Waits until a volume that a pod uses is attached; `volume` is its name in the pod, `plugin` that of its plugin in metrics. Resolves with the device that the controller
    * names, which can be empty. Rejects with the signal's reason.
    */
   untilAttached(
     uniqueName: string,
-    pod: {readonly uid: string; readonly volume: string},
+    pod: {readonly uid: string; readonly volume: string; readonly plugin: string},
     signal: AbortSignal,
   ): Promise<string>;
   /**

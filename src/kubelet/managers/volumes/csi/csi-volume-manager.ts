@@ -61,7 +61,7 @@ export class CsiVolumeManager implements CsiVolumes {
     const {cluster} = services;
     this.#services = services;
     if (cluster?.attachesVolumes === true)
-      this.attachments = new PluginAttachments(cluster, onAttachmentsChange);
+      this.attachments = new PluginAttachments(cluster, onAttachmentsChange, services.metrics);
     this.#expander = new VolumeExpander(services);
   }
 
@@ -280,7 +280,9 @@ export class CsiVolumeManager implements CsiVolumes {
     const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
     this.#attaching.set(waiting, volume);
     try {
-      await cluster.untilAttached(uniqueVolumeName(volume), signal);
+      const untilAttached = async (): Promise<unknown> =>
+        await cluster.untilAttached(uniqueVolumeName(volume), signal);
+      await this.#services.metrics.attaching(volume, untilAttached);
     } finally {
       this.#attaching.delete(waiting);
     }
