@@ -22,7 +22,7 @@ import {
 import {manifestClaim, manifestVolume} from '../types/v1-persistent-volumes.js';
 import {pod} from '../types/v1-pod.js';
 import {service} from '../types/v1-services.js';
-import {csiDriver, storageClass} from '../types/v1-storage.js';
+import {csiDriver, storageClass, volumeAttributesClass} from '../types/v1-storage.js';
 import {
   cronJob,
   daemonSet,
@@ -106,6 +106,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'ServiceAccount', serviceAccount),
   ...objectsOf('apps/v1', 'StatefulSet', statefulSet),
   ...objectsOf('storage.k8s.io/v1', 'StorageClass', storageClass),
+  ...withOlder(objectsOf('storage.k8s.io/v1', 'VolumeAttributesClass', volumeAttributesClass), {
+    'storage.k8s.io/v1beta1': asNewest,
+  }),
 };
 
 /** Returns a kind and its list kind. */

@@ -22,7 +22,7 @@ import {localObjectReference, objectMeta, objectReference} from './v1-meta.js';
 import type {ManifestClaim, ManifestVolume} from './v1-persistent-volumes.js';
 import {toleration} from './v1-scheduling.js';
 import type {Service} from './v1-services.js';
-import type {CSIDriver, StorageClass} from './v1-storage.js';
+import type {CSIDriver, StorageClass, VolumeAttributesClass} from './v1-storage.js';
 
 /** Texts and bytes by key, for environments and volumes (core/v1 ConfigMap). */
 export interface ConfigMap extends Described<typeof configMap> {}
@@ -95,6 +95,7 @@ export type ApiObject =
   | ManifestClaim
   | ManifestVolume
   | StorageClass
+  | VolumeAttributesClass
   | CSIDriver
   | ManifestResourceClaim
   | ResourceClaimTemplate
@@ -109,6 +110,7 @@ const CLUSTER_SCOPED: ReadonlySet<ApiObject['kind']> = new Set([
   'ResourceSlice',
   'RuntimeClass',
   'StorageClass',
+  'VolumeAttributesClass',
 ]);
 
 /** Reports whether an object belongs to no namespace. */

@@ -30,6 +30,16 @@ export const storageClass = schemaOf<StorageClass>('StorageClass')({
   allowedTopologies: anything,
 });
 
+/** Attributes of volumes that can be changed later (storage.k8s.io/v1 VolumeAttributesClass, cluster-scoped). */
+export interface VolumeAttributesClass extends Described<typeof volumeAttributesClass> {}
+export const volumeAttributesClass = schemaOf<VolumeAttributesClass>('VolumeAttributesClass')({
+  apiVersion: required(enumeration(['storage.k8s.io/v1'])),
+  kind: required(enumeration(['VolumeAttributesClass'])),
+  metadata: required(object(objectMeta)),
+  driverName: required(text),
+  parameters: map(text),
+});
+
 /** A token that a driver wants of the service account of each pod. */
 export interface TokenRequest extends Described<typeof tokenRequest> {}
 const tokenRequest = schemaOf<TokenRequest>('TokenRequest')({

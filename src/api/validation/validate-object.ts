@@ -13,7 +13,12 @@ import {manifestClaim} from '../types/v1-persistent-volumes.js';
 import {runtimeClass} from '../types/v1-objects.js';
 import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
 import {validateDeviceObject} from './validate-device-resources.js';
-import {validateCsiDriver, validatePersistentVolume, validateStorageClass} from './validate-storage.js';
+import {
+  validateAttributesClass,
+  validateCsiDriver,
+  validatePersistentVolume,
+  validateStorageClass,
+} from './validate-storage.js';
 import {validateService} from './validate-service.js';
 import {
   isClusterScoped,
@@ -141,6 +146,7 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'PersistentVolumeClaim') yield* validateClaim(object);
   if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
   if (object.kind === 'StorageClass') yield* validateStorageClass(object);
+  if (object.kind === 'VolumeAttributesClass') yield* validateAttributesClass(object);
   if (object.kind === 'CSIDriver') yield* validateCsiDriver(object);
   yield* validateDeviceObject(object);
 }

@@ -4,7 +4,7 @@ import {forbidden, invalidValue, requiredValue, unsupportedValue} from '../field
 import {FieldPath} from '../field-path.js';
 import {MIGRATED_KINDS} from '../csi-migration/in-tree-volumes.js';
 import {compareQuantities} from '../quantity.js';
-import type {CSIDriver, StorageClass} from '../types/v1-storage.js';
+import type {CSIDriver, StorageClass, VolumeAttributesClass} from '../types/v1-storage.js';
 import {manifestVolume} from '../types/v1-persistent-volumes.js';
 import {
   REMOVED_VOLUME_SOURCES,
@@ -127,6 +127,15 @@ export function* validateStorageClass(object: StorageClass): FieldErrors {
     yield unsupportedValue(root.child('volumeBindingMode'), mode, BINDING_MODES);
   for (const key of Object.keys(parameters ?? {}))
     if (key === '') yield requiredValue(root.child('parameters').key(key), 'field can not be empty');
+}
+
+/** Validates a VolumeAttributesClass (the relevant part of ValidateVolumeAttributesClass). */
+export function* validateAttributesClass({driverName, parameters = {}}: VolumeAttributesClass): FieldErrors {
+  yield* validateRequired(driverName, root.child('driverName'));
+  const at = root.child('parameters');
+  if (Object.hasOwn(parameters, '')) yield invalidValue(at, '', 'field can not be empty.');
+  if (Object.keys(parameters).length === 0)
+    yield requiredValue(at, 'must contain at least one key/value pair');
 }
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];

@@ -12,6 +12,7 @@ const REASONS: ReadonlyMap<string, string | undefined> = new Map([
   ['FailedScheduling', 'the pod waits for its devices'],
   ['FailedPrepareDynamicResources', 'the preparation of its devices is repeated until it succeeds'],
   ['VolumeResizeFailed', undefined],
+  ['VolumeModifyFailed', undefined],
   ['ClaimChangeRefused', undefined],
   ['CDIDevicesIgnored', undefined],
 ]);
@@ -21,7 +22,7 @@ const MAX_WARNINGS = 1000;
 
 /**
  * Notes, once each, the warnings after which a sync goes on: about devices that a pod waits for or that the runtime ignores, and a volume
- * that was not enlarged.
+ * that was not enlarged or changed.
  */
 export class StandingWarnings {
   readonly #options: StandingWarningsOptions;

@@ -14,7 +14,7 @@ import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-vol
 import {volumeUses} from '../../api/used-volumes.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import {checkVolumeMode} from './volumes/check-volume-mode.js';
-import type {CSIDriver, StorageClass} from '../../api/types/v1-storage.js';
+import type {CSIDriver, StorageClass, VolumeAttributesClass} from '../../api/types/v1-storage.js';
 import {createDeviceObjects, NO_DEVICE_OBJECTS, type DeviceObjects} from './resources/device-objects.js';
 import type {EventSink} from './pod-event.js';
 import type {ClaimedVolume, ClaimToProvision} from './volumes/claimed-volume.js';
@@ -61,6 +61,8 @@ export interface ApiObjects {
   claimToProvision?(pod: Pod, volume: Volume): ClaimToProvision | undefined;
   /** Returns the spec of a claim in the manifests. */
   claimSpec?(namespace: string, name: string): PersistentVolumeClaimSpec | undefined;
+  /** Returns a VolumeAttributesClass of the manifests. */
+  volumeAttributesClass?(name: string): VolumeAttributesClass | undefined;
   /** Returns the CSIDriver object of a driver in the manifests. */
   csiDriver?(name: string): CSIDriver | undefined;
   /** Returns the objects of resource.k8s.io in the manifests. */
@@ -88,14 +90,19 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
     found.get(`${kind}/${namespace}/${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
   const claims = bindClaims(objects);
   const classes = objects.flatMap((object) => (object.kind === 'StorageClass' ? [object] : []));
-  const toProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
-    findClaimToProvision(claims, classes, pod, volume);
+  const volumeAttributesClass = (name: string): VolumeAttributesClass | undefined =>
+    find('VolumeAttributesClass', '', name);
+  const toProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined => {
+    const claim = findClaimToProvision(claims, classes, pod, volume);
+    return claim && {...claim, attributesClass: attributesClassOf(claim, {volumeAttributesClass})};
+  };
   const deviceObjects = createDeviceObjects(objects);
   return {
     sources,
     claimedVolume: (pod, volume) => findClaimedVolume(claims, pod, volume),
     claimToProvision: toProvision,
     claimSpec: (namespace, name) => find('PersistentVolumeClaim', namespace, name)?.spec,
+    volumeAttributesClass,
     csiDriver: (name) => find('CSIDriver', '', name),
     deviceObjects: () => deviceObjects,
     configMap: (namespace, name) => find('ConfigMap', namespace, name),
@@ -115,6 +122,7 @@ export function currentObjects(current: () => ApiObjects): Omit<ApiObjects, 'sou
     claimedVolume: (pod, volume) => current().claimedVolume?.(pod, volume),
     claimToProvision: (pod, volume) => current().claimToProvision?.(pod, volume),
     claimSpec: (namespace, name) => current().claimSpec?.(namespace, name),
+    volumeAttributesClass: (name) => current().volumeAttributesClass?.(name),
     csiDriver: (name) => current().csiDriver?.(name),
     deviceObjects: () => current().deviceObjects?.() ?? NO_DEVICE_OBJECTS,
   };
@@ -160,6 +168,14 @@ function findClaimToProvision(
   const {spec} = withDefaultClass(ephemeral.volumeClaimTemplate, classes);
   const storageClass = classes.find((one) => one.metadata.name === spec.storageClassName);
   return {namespace, name: `${metadata.name}-${name}`, spec, storageClass, readOnly: false, ownerUid: uid};
+}
+
+/** Returns the class of attributes that a claim names. */
+export function attributesClassOf(
+  {spec: {volumeAttributesClassName: name = ''}}: Pick<ClaimToProvision, 'spec'>,
+  {volumeAttributesClass}: Pick<ApiObjects, 'volumeAttributesClass'>,
+): VolumeAttributesClass | undefined {
+  return name === '' ? undefined : volumeAttributesClass?.(name);
 }
 
 /** Returns `Kind/namespace/name`, equal for two documents of one object. */
@@ -209,6 +225,7 @@ const RESOURCES = {
   PersistentVolumeClaim: 'persistentvolumeclaim',
   StorageClass: 'storageclass.storage.k8s.io',
   CSIDriver: 'csidriver.storage.k8s.io',
+  VolumeAttributesClass: 'volumeattributesclass.storage.k8s.io',
   ResourceClaim: 'resourceclaim.resource.k8s.io',
   ResourceClaimTemplate: 'resourceclaimtemplate.resource.k8s.io',
   DeviceClass: 'deviceclass.resource.k8s.io',

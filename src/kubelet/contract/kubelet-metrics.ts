@@ -29,7 +29,8 @@ export interface VolumeOperation {
     | 'unmount_device'
     | 'unmap_device'
     | 'volume_fs_resize'
-    | 'volume_apply_access_control';
+    | 'volume_apply_access_control'
+    | 'verify_controller_attached_volume';
   /** True for a volume of an in-tree kind that is mounted by the CSI driver that replaced it; false by default. */
   readonly isMigrated?: boolean | undefined;
   readonly isSuccessful: boolean;

@@ -124,6 +124,7 @@ function describeSkipped({
 const OF_CLUSTER: ReadonlySet<string> = new Set([
   'Service',
   'StorageClass',
+  'VolumeAttributesClass',
   'CSIDriver',
   'ResourceClaim',
   'ResourceClaimTemplate',

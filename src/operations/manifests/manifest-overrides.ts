@@ -42,6 +42,7 @@ const CLUSTER_SCOPED = new Set([
   'ResourceSlice',
   'RuntimeClass',
   'StorageClass',
+  'VolumeAttributesClass',
 ]);
 
 /** Applies overrides to documents, and remembers which of them had an effect. */

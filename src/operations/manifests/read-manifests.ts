@@ -268,7 +268,13 @@ function lossesOf(manifests: readonly LoadedManifest[]): readonly ManifestIssue[
 /** Returns the issue of an object without effect under --strict. */
 function rejectSkipped(document: SkippedDocument): ManifestIssue {
   const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'RuntimeClass'];
-  known.push('PersistentVolumeClaim', 'PersistentVolume', 'StorageClass', 'CSIDriver');
+  known.push(
+    'PersistentVolumeClaim',
+    'PersistentVolume',
+    'StorageClass',
+    'CSIDriver',
+    'VolumeAttributesClass',
+  );
   known.push('ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass', 'ResourceSlice');
   const {skippedKind} = document.skipped;
   return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));

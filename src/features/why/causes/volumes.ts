@@ -8,8 +8,11 @@ import {describeAdvice, eventsOf, eventText, isNews, isSince} from './subject.js
  * Events of changes of claims, whose last one says whether the change failed. A kubelet that is new on the node mounts the volumes
  * again.
  */
-const FAILURES = ['VolumeResizeFailed', 'ClaimChangeRefused', 'FileSystemResizeFailed', 'FailedMount'];
-const SUCCESSES = ['VolumeResizeSuccessful', 'FileSystemResizeSuccessful'];
+const FAILURES = [
+  ...['VolumeResizeFailed', 'VolumeModifyFailed', 'ClaimChangeRefused'],
+  ...['FileSystemResizeFailed', 'FailedMount'],
+];
+const SUCCESSES = ['VolumeResizeSuccessful', 'VolumeModifySuccessful', 'FileSystemResizeSuccessful'];
 
 /** Causes of volumes that do not become what their claims ask for. */
 const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
@@ -42,14 +45,30 @@ export function noticeVolumes(snapshot: PodSnapshot): Finding | undefined {
   if (reason === 'FailedMount' && (known === undefined || !isSince(newest, lastStartOf(snapshot))))
     return undefined;
   return {
-    ...(known ?? {
-      rule: 'volume-not-expanded',
-      cause: `a volume cannot be enlarged: ${quoteMessage(message)}`,
-      tries: [describeAdvice(snapshot)],
-    }),
+    ...(known ?? unknownCause(reason, message, snapshot)),
     severity: 'warning',
     evidence: [eventText(newest, snapshot), quoteMessage(message)],
     next: 'the containers run on with the volume as it is',
+  };
+}
+
+function unknownCause(
+  reason: string,
+  message: string,
+  snapshot: PodSnapshot,
+): Pick<Finding, 'rule' | 'cause' | 'tries'> {
+  if (reason === 'VolumeModifyFailed')
+    return {
+      rule: 'volume-not-modified',
+      cause: `the attributes of a volume cannot be changed: ${quoteMessage(message)}`,
+      tries: [
+        "correct volumeAttributesClassName of the claim, or look into the log of the volume's CSI driver",
+      ],
+    };
+  return {
+    rule: 'volume-not-expanded',
+    cause: `a volume cannot be enlarged: ${quoteMessage(message)}`,
+    tries: [describeAdvice(snapshot)],
   };
 }
 

@@ -1,5 +1,5 @@
 import type {PersistentVolumeClaimSpec} from '../../../api/types/v1-attached-volumes.js';
-import type {StorageClass} from '../../../api/types/v1-storage.js';
+import type {StorageClass, VolumeAttributesClass} from '../../../api/types/v1-storage.js';
 import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {PersistentVolume} from '../../../api/types/v1-persistent-volumes.js';
 
@@ -10,7 +10,7 @@ export interface ClaimedVolume {
   readonly isMigrated?: boolean;
   /** Size of the volume in the status of the claim; undefined if it is not known. */
   readonly claimSize?: Quantity | undefined;
-  /** True while the driver's controller enlarges the volume: it has another size soon. */
+  /** True while the driver's controller enlarges the volume, or changes its attributes: it has others soon. */
   readonly isGrowing?: boolean;
   /** True if the pod's volume asks for read-only access. */
   readonly readOnly: boolean;
@@ -25,6 +25,8 @@ export interface ClaimToProvision {
   readonly spec: PersistentVolumeClaimSpec;
   /** Undefined for a generic ephemeral volume whose class is not in the manifests: it cannot be provisioned. */
   readonly storageClass: StorageClass | undefined;
+  /** Class of its attributes; undefined if it names none, or one that is not in the manifests. */
+  readonly attributesClass?: VolumeAttributesClass | undefined;
   /** True if the pod's volume asks for read-only access. */
   readonly readOnly: boolean;
   /** UID of the pod that the claim belongs to, with which it ends; undefined for a claim of the manifests. */

@@ -84,6 +84,8 @@ export interface NewCsiVolume {
   readonly accessModes: readonly PersistentVolumeAccessMode[];
   readonly mountOptions: readonly string[];
   readonly parameters: Readonly<Record<string, string>>;
+  /** Attributes that can be changed later; undefined for a driver that need not be able to change any. */
+  readonly mutableParameters?: Readonly<Record<string, string>> | undefined;
   /** Name of the PersistentVolume of a block volume; undefined for a file system. */
   readonly blockName?: string | undefined;
   /** Secret of the calls that create and delete the volume. */
@@ -108,6 +110,12 @@ export interface CsiVolumeToExpand extends Pick<
   readonly handle: string;
   /** Secret of the call. */
   readonly secret?: CsiSecretRef | undefined;
+}
+
+/** A volume whose attributes a driver is to change. */
+export interface CsiVolumeToModify extends Pick<NewCsiVolume, 'driver'> {
+  readonly handle: string;
+  readonly mutableParameters: Readonly<Record<string, string>>;
 }
 
 /** A volume that a driver has enlarged. */
@@ -140,12 +148,12 @@ export interface ControllerAttachments {
   /** Reports a volume as used by a pod, so that it is not detached before it is released. */
   use(uniqueName: string, podUid: string): void;
   /**
-   * Waits until a volume that a pod uses is attached; `volume` is its name in the pod. Resolves with the device that the controller
+   * Waits until a volume that a pod uses is attached; `volume` is its name in the pod, `plugin` that of its plugin in metrics. Resolves with the device that the controller
    * names, which can be empty. Rejects with the signal's reason.
    */
   untilAttached(
     uniqueName: string,
-    pod: {readonly uid: string; readonly volume: string},
+    pod: {readonly uid: string; readonly volume: string; readonly plugin: string},
     signal: AbortSignal,
   ): Promise<string>;
   /**
@@ -211,6 +219,8 @@ export interface CsiVolumes {
   createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
   /** Enlarges a volume that was created. Rejects like createVolume, also if the driver can enlarge none. */
   expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume>;
+  /** Changes attributes of a volume that was created. Rejects like createVolume, also if the driver can change none. */
+  modifyVolume(volume: CsiVolumeToModify, signal: AbortSignal): Promise<void>;
   /**
    * Unstages a volume unless a pod uses it. Undefined in a daemon, which does that by itself. Rejects with SystemError and the signal's
    * reason.

@@ -12,12 +12,23 @@ export interface ClaimCondition {
   readonly message?: string;
 }
 
+/** Change of the attributes of a volume (core/v1 ModifyVolumeStatus). */
+export interface ModifyVolumeStatus {
+  /** Undefined until the class was found once. */
+  readonly targetVolumeAttributesClassName?: string | undefined;
+  readonly status: 'Pending' | 'InProgress' | 'Infeasible';
+}
+
 /** Status of a claim as the API server has it, with the fields of a resize (core/v1 PersistentVolumeClaimStatus). */
 export interface ResizedClaimStatus {
   readonly capacity?: Storage;
   readonly allocatedResources?: Storage;
   readonly allocatedResourceStatuses?: Readonly<Record<string, string>> | undefined;
   readonly conditions?: readonly ClaimCondition[];
+  /** Class of the attributes that the volume has. */
+  readonly currentVolumeAttributesClassName?: string | undefined;
+  /** Change of the attributes that has not succeeded. */
+  readonly modifyVolumeStatus?: ModifyVolumeStatus | undefined;
   readonly [field: string]: unknown;
 }
 

@@ -306,7 +306,7 @@ const CLAIM_SPEC: RulesOf<PersistentVolumeClaimSpec> = {
   volumeMode: refused('drivers create no block devices without an API server', (mode) => mode === 'Block'),
   dataSource: refused(EMPTY_VOLUME),
   dataSourceRef: refused(EMPTY_VOLUME),
-  volumeAttributesClassName: refused('only an API server has VolumeAttributesClasses'),
+  volumeAttributesClassName: honored,
 };
 
 const AFFINITY: RulesOf<Affinity> = {

@@ -36,7 +36,7 @@ export const MESSAGES = {
   PluginServiceCapability: 'type 1 #ServiceType',
   ProbeRequest: '',
   ProbeResponse: '',
-  CreateVolumeRequest: 'name 1 string;capacity_range 2 CapacityRange;volume_capabilities 3 []VolumeCapability;parameters 4 map;secrets 5 map;accessibility_requirements 7 TopologyRequirement',
+  CreateVolumeRequest: 'name 1 string;capacity_range 2 CapacityRange;volume_capabilities 3 []VolumeCapability;parameters 4 map;secrets 5 map;accessibility_requirements 7 TopologyRequirement;mutable_parameters 8 map',
   TopologyRequirement: 'requisite 1 []Topology;preferred 2 []Topology',
   CreateVolumeResponse: 'volume 1 CreatedVolume',
   CreatedVolume: 'capacity_bytes 1 int64;volume_id 2 string;volume_context 3 map',
@@ -44,6 +44,8 @@ export const MESSAGES = {
   DeleteVolumeResponse: '',
   ControllerExpandVolumeRequest: 'volume_id 1 string;capacity_range 2 CapacityRange;secrets 3 map;volume_capability 4 VolumeCapability',
   ControllerExpandVolumeResponse: 'capacity_bytes 1 int64;node_expansion_required 2 bool',
+  ControllerModifyVolumeRequest: 'volume_id 1 string;secrets 2 map;mutable_parameters 3 map',
+  ControllerModifyVolumeResponse: '',
   ControllerGetCapabilitiesRequest: '',
   ControllerGetCapabilitiesResponse: 'capabilities 1 []ControllerServiceCapability',
   ControllerServiceCapability: 'rpc 1 ControllerCapabilityRpc',
@@ -56,7 +58,7 @@ export const ENUMS = {
   Unit: 'UNKNOWN 0;BYTES 1;INODES 2',
   Type: 'UNKNOWN 0;STAGE_UNSTAGE_VOLUME 1;GET_VOLUME_STATS 2;EXPAND_VOLUME 3;VOLUME_CONDITION 4;SINGLE_NODE_MULTI_WRITER 5;VOLUME_MOUNT_GROUP 6',
   ServiceType: 'UNKNOWN 0;CONTROLLER_SERVICE 1;VOLUME_ACCESSIBILITY_CONSTRAINTS 2',
-  ControllerType: 'UNKNOWN 0;CREATE_DELETE_VOLUME 1;PUBLISH_UNPUBLISH_VOLUME 2;EXPAND_VOLUME 9',
+  ControllerType: 'UNKNOWN 0;CREATE_DELETE_VOLUME 1;PUBLISH_UNPUBLISH_VOLUME 2;EXPAND_VOLUME 9;MODIFY_VOLUME 14',
 } as const;
 
 export type MessageName = keyof typeof MESSAGES;

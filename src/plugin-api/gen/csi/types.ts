@@ -8,7 +8,7 @@ export type Type = 'UNKNOWN' | 'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EX
 
 export type ServiceType = 'UNKNOWN' | 'CONTROLLER_SERVICE' | 'VOLUME_ACCESSIBILITY_CONSTRAINTS';
 
-export type ControllerType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME' | 'EXPAND_VOLUME';
+export type ControllerType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME' | 'EXPAND_VOLUME' | 'MODIFY_VOLUME';
 
 /** Use of a volume: exactly one of block and mount is set. */
 export interface VolumeCapability {
@@ -185,6 +185,8 @@ export interface CreateVolumeRequest {
   readonly parameters: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
   readonly accessibilityRequirements?: TopologyRequirement | undefined;
+  /** Attributes that can be changed later (ControllerModifyVolume). */
+  readonly mutableParameters: Readonly<Record<string, string>>;
 }
 
 /** Size in bytes; 0 for no limit. */
@@ -224,6 +226,15 @@ export interface ControllerExpandVolumeResponse {
   readonly capacityBytes: bigint;
   /** True if the volume must also be enlarged on the node, such as its file system. */
   readonly nodeExpansionRequired: boolean;
+}
+
+export interface ControllerModifyVolumeRequest {
+  readonly volumeId: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly mutableParameters: Readonly<Record<string, string>>;
+}
+
+export interface ControllerModifyVolumeResponse {
 }
 
 export interface ControllerGetCapabilitiesRequest {
@@ -285,6 +296,8 @@ export interface MessageTypes {
   readonly DeleteVolumeResponse: DeleteVolumeResponse;
   readonly ControllerExpandVolumeRequest: ControllerExpandVolumeRequest;
   readonly ControllerExpandVolumeResponse: ControllerExpandVolumeResponse;
+  readonly ControllerModifyVolumeRequest: ControllerModifyVolumeRequest;
+  readonly ControllerModifyVolumeResponse: ControllerModifyVolumeResponse;
   readonly ControllerGetCapabilitiesRequest: ControllerGetCapabilitiesRequest;
   readonly ControllerGetCapabilitiesResponse: ControllerGetCapabilitiesResponse;
   readonly ControllerServiceCapability: ControllerServiceCapability;

@@ -36,6 +36,11 @@ describe('a volume that cannot be enlarged while its pod runs', () => {
       'PersistentVolumeClaim "default/data" is invalid: spec: Forbidden: spec is immutable',
       'the change of the claim default/data is refused: spec: Forbidden: spec is immutable',
     ],
+    [
+      'VolumeModifyFailed',
+      'VAC gold referenced in PVC is for driver x',
+      'the attributes of a volume cannot be changed: "VAC gold referenced in PVC is for driver x"',
+    ],
     ['VolumeResizeFailed', 'no reason', 'a volume cannot be enlarged: "no reason"'],
     [
       'FailedMount',

@@ -7,6 +7,7 @@ import {
   ephemeralHandle,
   stagingPath,
 } from '../../../../src/kubelet/managers/volumes/csi/csi-paths.js';
+import {NO_METRICS, type VolumeOperation} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {NODE_PATH} from '../cluster-testbed.js';
 import {startCsiTestbed} from './csi-testbed.js';
@@ -150,7 +151,12 @@ test('after a restart the volumes of running pods are published again, and those
 
 test('a volume is reported as in use and waits until it is attached, and is in use until it is unstaged', async () => {
   const name = 'kubernetes.io/csi/disk.example.com^h1';
-  await using testbed = await startCsiTestbed({driver: false});
+  const verified: string[] = [];
+  const volumeOperated = ({plugin, operation, isSuccessful}: VolumeOperation): void => {
+    if (operation === 'verify_controller_attached_volume') verified.push(`${plugin} ${isSuccessful}`);
+  };
+  const metrics = {...NO_METRICS, volumeOperated, pleg: () => undefined};
+  await using testbed = await startCsiTestbed({driver: false, metrics});
   const {cluster} = testbed;
   const {api, daemon} = cluster;
   const statusOfNode = (): NodeStatus => (api.storage.get(NODE_PATH) as Node | undefined)?.status ?? {};
@@ -169,6 +175,11 @@ test('a volume is reported as in use and waits until it is attached, and is in u
   await cluster.untilPhase('p', 'Running');
   expect(driver.callsTo('NodeStageVolume')).toMatchObject([{publish_context: {device: '/dev/x'}}]);
   expect(driver.callsTo('NodePublishVolume')).toMatchObject([{publish_context: {device: '/dev/x'}}]);
+  testbed.createPod('q');
+  await cluster.untilPhase('q', 'Running');
+  expect(verified).toEqual(['kubernetes.io/csi:disk.example.com true']);
+  api.deletePod('q');
+  await cluster.untilDeleted('q');
   api.deletePod('p');
   await daemon.until('it is no longer in use', () => statusOfNode().volumesInUse === undefined);
   expect(driver.changes.at(-1)).toBe('NodeUnstageVolume');

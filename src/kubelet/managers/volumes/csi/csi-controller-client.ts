@@ -6,10 +6,11 @@ import type {
   CreatedCsiVolume,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  CsiVolumeToModify,
   ExpandedCsiVolume,
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
-import {TIMEOUT_MS, toCallError} from './csi-driver-client.js';
+import {CsiCallError, TIMEOUT_MS, toCallError} from './csi-driver-client.js';
 import {volumeCapability} from './volume-capability.js';
 
 type Secrets = Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export async function createVolume(
   secrets: Secrets,
   signal: AbortSignal,
 ): Promise<CreatedCsiVolume> {
-  const {name, requiredBytes, limitBytes, parameters, accessModes} = volume;
+  const {name, requiredBytes, limitBytes, parameters, mutableParameters, accessModes} = volume;
   const modes = accessModes.length === 0 ? (['ReadWriteOnce'] as const) : accessModes;
   const volumeCapabilities = modes.map((mode) =>
     volumeCapability({...volume, accessModes: [mode]}, new Set(), undefined),
@@ -32,14 +33,16 @@ export async function createVolume(
   const capacityRange = {requiredBytes, limitBytes};
   const topology = await nodeTopology(endpoint, signal);
   const request: Init<MessageTypes['CreateVolumeRequest']> = {
-    ...{name, capacityRange, volumeCapabilities, parameters, secrets},
+    ...{name, capacityRange, volumeCapabilities, parameters, mutableParameters, secrets},
     ...(topology !== undefined && {
       accessibilityRequirements: {requisite: [topology], preferred: [topology]},
     }),
   };
+  const options = {signal, timeoutMs: TIMEOUT_MS};
   const controller = connectCsiController(endpoint);
   try {
-    const {volume: created} = await controller.createVolume(request, {signal, timeoutMs: TIMEOUT_MS});
+    if (mutableParameters !== undefined) await requireModification(controller, options);
+    const {volume: created} = await controller.createVolume(request, options);
     if (created === undefined || created.volumeId === '')
       throw new SystemError('the CSI driver has created a volume without an ID', {
         hint: "look into the driver's log",
@@ -100,6 +103,41 @@ export async function expandVolume(
     controller.close();
     node.close();
   }
+}
+
+/**
+ * Has the driver at a socket change attributes of a volume (external-resizer). Rejects with CsiCallError, also if it can change none,
+ * and with the signal's reason.
+ */
+export async function modifyVolume(
+  endpoint: string,
+  {handle, mutableParameters}: CsiVolumeToModify,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = {signal, timeoutMs: TIMEOUT_MS};
+  const controller = connectCsiController(endpoint);
+  try {
+    await requireModification(controller, options);
+    await controller.controllerModifyVolume({volumeId: handle, mutableParameters}, options);
+  } catch (error) {
+    throw failureOf(error, {}, signal);
+  } finally {
+    controller.close();
+  }
+}
+
+/** Rejects with CsiCallError if a driver cannot change attributes of volumes, before which it has done nothing. */
+async function requireModification(
+  controller: Pick<ReturnType<typeof connectCsiController>, 'controllerGetCapabilities'>,
+  options: {readonly signal: AbortSignal; readonly timeoutMs: number},
+): Promise<void> {
+  const {capabilities} = await controller.controllerGetCapabilities({}, options);
+  if (capabilities.some(({rpc}) => rpc?.type === 'MODIFY_VOLUME')) return;
+  const message =
+    'CSI driver does not support VolumeAttributesClass: controller MODIFY_VOLUME capability is not reported';
+  const hint =
+    'remove volumeAttributesClassName from the claim, or use a driver that can change attributes of volumes';
+  throw new CsiCallError(message, true, 'UNIMPLEMENTED', hint);
 }
 
 /** Resolves if the driver at a socket can enlarge volumes; otherwise rejects like expandVolume. */

@@ -17,8 +17,8 @@ export class CsiCallError extends SystemError {
   /** Code of the answer; undefined if there was none. */
   readonly grpcCode: GrpcCode | undefined;
 
-  constructor(message: string, isFinal: boolean, grpcCode?: GrpcCode) {
-    super(message, {hint: "look into the driver's log"});
+  constructor(message: string, isFinal: boolean, grpcCode?: GrpcCode, hint = "look into the driver's log") {
+    super(message, {hint});
     this.isFinal = isFinal;
     this.grpcCode = grpcCode;
   }

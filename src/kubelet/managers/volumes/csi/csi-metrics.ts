@@ -11,6 +11,8 @@ export class CsiMetrics {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** Unique names of the volumes that this process has mounted in the place of an in-tree kind. */
   readonly #migrated = new Set<string>();
+  /** Unique names of the volumes that were seen attached. */
+  readonly #attached = new Set<string>();
 
   constructor(
     metrics: Pick<KubeletMetrics, 'csiCallCompleted' | 'volumeOperated'>,
@@ -29,6 +31,7 @@ export class CsiMetrics {
   /** Removes the record of a volume after its unstaging. */
   unstaged(key: VolumeKey): void {
     this.#migrated.delete(uniqueVolumeName(key));
+    this.#attached.delete(uniqueVolumeName(key));
   }
 
   /** Returns an observer of the calls of a driver, which are for a volume of a replaced kind or not (RecordMetricsInterceptor). */
@@ -55,6 +58,15 @@ export class CsiMetrics {
   async time<T>(operation: VolumeOperation['operation'], key: VolumeKey, work: () => Promise<T>): Promise<T> {
     const isMigrated = this.#migrated.has(uniqueVolumeName(key));
     return await this.#time({operation, plugin: csiPluginOf(key.driver), isMigrated}, work);
+  }
+
+  /** Waits until a volume is attached; the first wait for it on the node is an operation. Rejects like the work. */
+  async attaching<T>(key: VolumeKey, untilAttached: () => Promise<T>): Promise<T> {
+    const name = uniqueVolumeName(key);
+    if (this.#attached.has(name)) return await untilAttached();
+    const result = await this.time('verify_controller_attached_volume', key, untilAttached);
+    this.#attached.add(name);
+    return result;
   }
 
   /** Does the work of an operation on a volume of any plugin. Rejects like the work. */

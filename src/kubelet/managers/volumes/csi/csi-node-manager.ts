@@ -99,6 +99,9 @@ export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManag
       isRegistered: async (driver) => await (await open()).isRegistered(driver),
       createVolume: async (...call) => await (await open()).createVolume(...call),
       expandVolume: async (...call) => await (await open()).expandVolume(...call),
+      modifyVolume: async (...call) => {
+        await (await open()).modifyVolume(...call);
+      },
       unstageUnused: async (...call) => {
         await (await open()).unstageUnused(...call);
       },

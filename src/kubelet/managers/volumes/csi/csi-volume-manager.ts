@@ -10,6 +10,7 @@ import type {
   CsiVolumes,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  CsiVolumeToModify,
   ExpandableVolume,
   ExpandedCsiVolume,
   ExpandOptions,
@@ -22,7 +23,7 @@ import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from '.
 import {PluginAttachments} from './attach/plugin-attachments.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
-import {createVolume, deleteVolume, expandVolume} from './csi-controller-client.js';
+import {createVolume, deleteVolume, expandVolume, modifyVolume} from './csi-controller-client.js';
 import {readBlockKey} from './unstage-block-volume.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
@@ -60,7 +61,7 @@ export class CsiVolumeManager implements CsiVolumes {
     const {cluster} = services;
     this.#services = services;
     if (cluster?.attachesVolumes === true)
-      this.attachments = new PluginAttachments(cluster, onAttachmentsChange);
+      this.attachments = new PluginAttachments(cluster, onAttachmentsChange, services.metrics);
     this.#expander = new VolumeExpander(services);
   }
 
@@ -115,11 +116,15 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#expander.expand(volume, options);
+    return await this.#untilStopped(options.signal, async (signal) =>
+      this.#expander.expand(volume, {...options, signal}),
+    );
   }
 
   async expandOther(volume: ExpandableVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#expander.expandOther(volume, options);
+    return await this.#untilStopped(options.signal, async (signal) =>
+      this.#expander.expandOther(volume, {...options, signal}),
+    );
   }
 
   async secret(ref: CsiSecretRef, signal: AbortSignal): Promise<SecretContent> {
@@ -221,6 +226,13 @@ export class CsiVolumeManager implements CsiVolumes {
     });
   }
 
+  async modifyVolume(volume: CsiVolumeToModify, signal: AbortSignal): Promise<void> {
+    await this.#untilStopped(signal, async (during) => {
+      const endpoint = this.#services.drivers.endpoint(volume.driver, 'ControllerModifyVolume');
+      await modifyVolume(endpoint, volume, during);
+    });
+  }
+
   async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
     const {drivers, cluster} = this.#services;
     await this.#untilStopped(signal, async (during) => {
@@ -268,7 +280,9 @@ export class CsiVolumeManager implements CsiVolumes {
     const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
     this.#attaching.set(waiting, volume);
     try {
-      await cluster.untilAttached(uniqueVolumeName(volume), signal);
+      const untilAttached = async (): Promise<unknown> =>
+        await cluster.untilAttached(uniqueVolumeName(volume), signal);
+      await this.#services.metrics.attaching(volume, untilAttached);
     } finally {
       this.#attaching.delete(waiting);
     }

@@ -1,4 +1,5 @@
 import {dirname} from 'node:path';
+import {abortable} from '../../../../base/async/abortable.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import {isExpectedError, messageOf, SystemError} from '../../../../base/errors.js';
 import type {Clock} from '../../../../base/clock.js';
@@ -14,6 +15,7 @@ import type {
   CsiVolumeOnNode,
   CsiVolumeToDelete,
   CsiVolumeToExpand,
+  CsiVolumeToModify,
   ExpandedCsiVolume,
   ExpandOptions,
   NewCsiVolume,
@@ -53,6 +55,7 @@ type OnDemandCalls = Pick<
   | 'isRegistered'
   | 'createVolume'
   | 'expandVolume'
+  | 'modifyVolume'
   | 'deleteVolume'
   | 'unstageUnused'
 >;
@@ -75,7 +78,9 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
-    return await this.#open([volume.driver], async ({volumes}) => await volumes.expand(volume, options));
+    return await this.#open([volume.driver], async ({volumes}) =>
+      abortable(volumes.expand(volume, options), options.signal),
+    );
   }
 
   async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
@@ -132,6 +137,12 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
 
   async expandVolume(volume: CsiVolumeToExpand, signal: AbortSignal): Promise<ExpandedCsiVolume> {
     return await this.#open([volume.driver], async ({volumes}) => await volumes.expandVolume(volume, signal));
+  }
+
+  async modifyVolume(volume: CsiVolumeToModify, signal: AbortSignal): Promise<void> {
+    await this.#open([volume.driver], async ({volumes}) => {
+      await volumes.modifyVolume(volume, signal);
+    });
   }
 
   /** Resolves if a driver can enlarge volumes; rejects like expandVolume. Enlarges none. */

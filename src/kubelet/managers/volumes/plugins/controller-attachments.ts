@@ -15,9 +15,9 @@ export function controllerAttachments({csi}: Pick<VolumeHost, 'csi'>): Controlle
 export async function untilAttached(
   host: Pick<VolumeHost, 'csi'>,
   {pod, name, specName = name}: PodVolume<unknown>,
-  uniqueName: string,
+  {uniqueName, plugin}: {readonly uniqueName: string; readonly plugin: string},
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const {uid} = podRef(pod);
-  return await controllerAttachments(host)?.untilAttached(uniqueName, {uid, volume: specName}, signal);
+  const used = {uid: podRef(pod).uid, volume: specName, plugin};
+  return await controllerAttachments(host)?.untilAttached(uniqueName, used, signal);
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../../api/types/v1-persistent-volumes.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {formatAggregate} from '../../../../base/errors.js';
+import {shorten} from '../../../../base/shorten.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import {claimKey, claimSizeOf, type ProvisionedVolume} from './provisioned-volume-store.js';
 
@@ -41,12 +42,13 @@ export function checkClaim(record: ProvisionedVolume, claim: ClaimToProvision): 
   const accepted = acceptedSpec(record, claim);
   const changed = changedFields(accepted, claim.spec);
   const reduced = isReduced(accepted, claim.spec, size) ? [notReduced(size)] : [];
-  const problems = [...immutableProblems(changed, claim.spec), ...reduced];
+  const removed = isAttributesRemoved(record, claim.spec) ? [attributesNotRemoved(claim.spec)] : [];
+  const problems = [...immutableProblems(changed), ...reduced, ...removed];
   if (problems.length > 0) {
     const message = `PersistentVolumeClaim ${JSON.stringify(claimKey(claim))} is invalid: ${formatAggregate(problems)}`;
     return {
       kind: 'refused',
-      reason: changed.length > 0 ? 'ClaimChangeRefused' : 'VolumeResizeFailed',
+      reason: changed.length + removed.length > 0 ? 'ClaimChangeRefused' : 'VolumeResizeFailed',
       message,
     };
   }
@@ -72,16 +74,19 @@ export function growthOf(
   return {volume, source, requested, storageClass};
 }
 
-/** Returns the claim of a volume as it was accepted last; of a record without it, what the volume was created for. */
+/**
+ * Returns the claim of a volume as it was accepted last, with the volume that it is bound to; of a record without it, what the volume
+ * was created for.
+ */
 function acceptedSpec(
-  {claimSpec, request, volume}: ProvisionedVolume,
+  {name, claimSpec, request, volume}: ProvisionedVolume,
   {spec}: ClaimToProvision,
 ): PersistentVolumeClaimSpec {
-  if (claimSpec !== undefined) return claimSpec;
+  if (claimSpec !== undefined) return {...claimSpec, volumeName: name};
   const {accessModes, requiredBytes, blockName} = request;
   const storageClassName = volume?.spec.storageClassName;
   return {
-    ...spec,
+    ...{...spec, volumeName: name},
     ...{accessModes: [...accessModes], volumeMode: blockName === undefined ? 'Filesystem' : 'Block'},
     ...(storageClassName !== undefined && {storageClassName}),
     resources: {...spec.resources, requests: {storage: requiredBytes}},
@@ -101,13 +106,11 @@ export function acceptChange(
   };
 }
 
-/** Fields that cannot change, with the values that count as equal. */
-const IMMUTABLE: Readonly<
-  Partial<Record<keyof PersistentVolumeClaimSpec, (spec: PersistentVolumeClaimSpec) => unknown>>
-> = {
+/** Fields that cannot change, by their paths in the spec, with the values that count as equal. */
+const IMMUTABLE: Readonly<Record<string, (spec: PersistentVolumeClaimSpec) => unknown>> = {
   accessModes: ({accessModes = []}) => accessModes,
   selector: ({selector}) => selector,
-  resources: ({resources}) => {
+  'resources.limits.storage': ({resources}) => {
     const limit = resources?.limits?.['storage'];
     return limit === undefined ? undefined : toBinaryQuantity(limit);
   },
@@ -121,29 +124,44 @@ const IMMUTABLE: Readonly<
 /** Fields that the API server sets in claims that lack them, and that stay when such a claim is applied again. */
 const KEPT: ReadonlySet<string> = new Set(['volumeName', 'storageClassName', 'volumeMode']);
 
+/** A field with the values that it had and would get. */
+interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 function changedFields(
   accepted: PersistentVolumeClaimSpec,
   spec: PersistentVolumeClaimSpec,
-): readonly string[] {
+): readonly FieldChange[] {
   return Object.entries(IMMUTABLE).flatMap(([field, valueOf]) => {
+    const [before, after] = [valueOf(accepted), valueOf(spec)];
     const isKept = KEPT.has(field) && spec[field as keyof PersistentVolumeClaimSpec] === undefined;
-    return isKept || isDeepStrictEqual(valueOf(accepted), valueOf(spec)) ? [] : [field];
+    return isKept || isDeepStrictEqual(before, after) ? [] : [{field, before, after}];
   });
 }
 
-function immutableProblems(
-  changed: readonly string[],
-  {volumeMode}: PersistentVolumeClaimSpec,
-): readonly string[] {
-  if (changed.length === 0) return [];
+function immutableProblems(changes: readonly FieldChange[]): readonly string[] {
+  if (changes.length === 0) return [];
   const rule =
     'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+  const mode = changes.find(({field}) => field === 'volumeMode');
   return [
-    `spec: Forbidden: ${rule} (changed: ${changed.join(', ')})`,
-    ...(changed.includes('volumeMode')
-      ? [`volumeMode: Invalid value: ${JSON.stringify(volumeMode)}: field is immutable`]
-      : []),
+    `spec: Forbidden: ${rule} (${changes.map(describeChange).join('; ')})`,
+    ...(mode === undefined
+      ? []
+      : [`volumeMode: Invalid value: ${JSON.stringify(mode.after)}: field is immutable`]),
   ];
+}
+
+/** Longest text of a value in a message. */
+const VALUE_LENGTH = 120;
+
+function describeChange({field, before, after}: FieldChange): string {
+  const text = (value: unknown): string =>
+    value === undefined ? '<none>' : shorten(JSON.stringify(value), VALUE_LENGTH);
+  return `${field}: ${text(before)} → ${text(after)}`;
 }
 
 /**
@@ -166,6 +184,19 @@ function sizeOf({resources}: PersistentVolumeClaimSpec): Quantity {
 
 function notAllowed(claim: ClaimToProvision): string {
   return `persistentvolumeclaims ${JSON.stringify(claimKey(claim))} is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`;
+}
+
+/** Reports whether a claim names no class of attributes though its volume has those of one. */
+function isAttributesRemoved(
+  {claimStatus}: ProvisionedVolume,
+  {volumeAttributesClassName = ''}: PersistentVolumeClaimSpec,
+): boolean {
+  return volumeAttributesClassName === '' && claimStatus?.currentVolumeAttributesClassName !== undefined;
+}
+
+function attributesNotRemoved({volumeAttributesClassName: name}: PersistentVolumeClaimSpec): string {
+  const value = name === undefined ? 'nil' : 'empty string';
+  return `spec.volumeAttributesClassName: Forbidden: update to ${value} is forbidden when status.currentVolumeAttributesClassName is not nil`;
 }
 
 function notReduced(size: Quantity): string {

@@ -5,11 +5,14 @@ import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
+import type {ClaimRef} from '../../../contract/volumes/resized-claim.js';
 import {isNodeResizePending} from '../csi/expand/claim-status.js';
+import {attributesProblem} from './claim-attributes.js';
 import {checkClaim} from './claim-changes.js';
 import {ProvisionedClaims} from './provisioned-claims.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
+  claimKey,
   claimSizeOf,
   findBoundVolume,
   ProvisionedVolumeStore,
@@ -49,9 +52,13 @@ export interface PlannedClaimsOptions {
 export function withPlannedClaims(objects: ApiObjects, options: PlannedClaimsOptions): ApiObjects {
   const {rootDir} = options.node;
   const store = new ProvisionedVolumeStore(rootDir);
+  const find = async (
+    claim: ClaimRef & Pick<ClaimToProvision, 'ownerUid'>,
+  ): Promise<ProvisionedVolume | undefined> =>
+    findBoundVolume(options.offline ? [] : await store.listOf(claimKey(claim)), claim);
   return withProvisionedClaims(objects, {
     provision: async (_pod, claim, _events, signal) => {
-      const known = findBoundVolume(options.offline ? [] : await store.list(), claim);
+      const known = await find(claim);
       if (known?.volume !== undefined) {
         const resize = await planResize(known, claim, {...options, objects, signal});
         if (resize !== undefined) options.resizes.set(known.name, resize);
@@ -59,6 +66,8 @@ export function withPlannedClaims(objects: ApiObjects, options: PlannedClaimsOpt
       }
       const {storageClass} = claim;
       if (storageClass === undefined) throw new SystemError(...classNotFound(claim));
+      const problem = attributesProblem(claim, storageClass.provisioner);
+      if (problem !== undefined) throw new SystemError(problem);
       const request = newVolumeFor('pvc-UUID', claim, storageClass);
       const created = {handle: '', bytes: 0n, attributes: {}};
       return {
@@ -68,8 +77,7 @@ export function withPlannedClaims(objects: ApiObjects, options: PlannedClaimsOpt
       };
     },
     boundVolume: () => undefined,
-    isProvisioned: async (claim) =>
-      findBoundVolume(options.offline ? [] : await store.list(), claim)?.volume !== undefined,
+    isProvisioned: async (claim) => (await find(claim))?.volume !== undefined,
   });
 }
 

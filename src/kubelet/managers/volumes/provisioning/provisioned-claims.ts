@@ -41,8 +41,8 @@ export class ProvisionedClaims implements CsiClaims {
 
   async #find(ref: ClaimRef): Promise<ProvisionedVolume> {
     const key = claimKey(ref);
-    const found = (await this.#store.list()).find(
-      ({claim, state, ownerUid}) => claim === key && state === 'Bound' && ownerUid === undefined,
+    const found = (await this.#store.listOf(key)).find(
+      ({state, ownerUid}) => state === 'Bound' && ownerUid === undefined,
     );
     if (found === undefined)
       throw new SystemError(`the volume of the claim "${key}" was not created by kcri`);

@@ -23,6 +23,7 @@ export function newVolumeFor(
     ...(claim.spec.volumeMode === 'Block' && {blockName: name}),
     fsType: parameters[`${PREFIX}fstype`] ?? '',
     parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(PREFIX))),
+    mutableParameters: claim.attributesClass?.parameters,
   };
 }
 
@@ -36,6 +37,7 @@ export function persistentVolumeOf(
   const {name, driver, fsType, requiredBytes, blockName} = request;
   const stage = classSecret('node-stage', name, claim, parameters);
   const publish = classSecret('node-publish', name, claim, parameters);
+  const attributesClass = claim.attributesClass?.metadata.name;
   return {
     metadata: {name},
     spec: {
@@ -46,6 +48,7 @@ export function persistentVolumeOf(
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: metadata.name ?? '',
       mountOptions: [...request.mountOptions],
+      ...(attributesClass !== undefined && {volumeAttributesClassName: attributesClass}),
       csi: {
         ...{driver, volumeHandle: handle, volumeAttributes: attributes},
         ...(fsType !== '' && {fsType}),

@@ -48,6 +48,8 @@ const SUFFIX = '.json';
  */
 export class ProvisionedVolumeStore {
   readonly #rootDir: string;
+  /** Claims of the volumes that were read, by the names of their files: a volume never has another one. */
+  readonly #claims = new Map<string, string>();
   readonly directory: string;
 
   constructor(rootDir: string) {
@@ -71,11 +73,39 @@ export class ProvisionedVolumeStore {
 
   /** Rejects if a file is damaged: a volume that is forgotten would be created again, without its data. */
   async list(): Promise<readonly ProvisionedVolume[]> {
+    return await this.#readThose(() => true);
+  }
+
+  /** Returns the volumes of a claim, `namespace/name`. Rejects like list, but does not read the files of other claims again. */
+  async listOf(key: string): Promise<readonly ProvisionedVolume[]> {
+    return await this.#readThose((claim) => claim === key);
+  }
+
+  /**
+   * Returns a volume that has a claim, by the name of its PersistentVolume; undefined if it was deleted or released. Rejects if its file
+   * is damaged.
+   */
+  async getBound(name: string): Promise<ProvisionedVolume | undefined> {
+    const found = await this.#read(this.#path(name));
+    return found?.state === 'Bound' ? found : undefined;
+  }
+
+  /** Reads the volumes of these claims, and those whose claims are not known yet. */
+  async #readThose(isWanted: (claim: string) => boolean): Promise<readonly ProvisionedVolume[]> {
     const names = (await listNames(this.directory)).filter(
       (one) => one.endsWith(SUFFIX) && !one.startsWith('.'),
     );
-    const found = await Promise.all(names.map(async (name) => this.#read(join(this.directory, name))));
-    return found.flatMap((one) => one ?? []);
+    const present = new Set(names);
+    for (const name of this.#claims.keys()) if (!present.has(name)) this.#claims.delete(name);
+    const read = async (name: string): Promise<ProvisionedVolume | undefined> => {
+      const known = this.#claims.get(name);
+      if (known !== undefined && !isWanted(known)) return undefined;
+      const volume = await this.#read(join(this.directory, name));
+      if (volume === undefined) return undefined;
+      this.#claims.set(name, volume.claim);
+      return isWanted(volume.claim) ? volume : undefined;
+    };
+    return (await Promise.all(names.map(read))).flatMap((one) => one ?? []);
   }
 
   async #read(path: string): Promise<ProvisionedVolume | undefined> {

@@ -13,6 +13,7 @@ import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js
 import type {ClaimRef} from '../../../contract/volumes/resized-claim.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
+import {attributesProblem} from './claim-attributes.js';
 import {classNotFound, newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {
   claimKey,
@@ -21,6 +22,7 @@ import {
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from './provisioned-volume-store.js';
+import {VolumeModifier} from './volume-modifier.js';
 import {VolumeResizer, type RecordEvent} from './volume-resizer.js';
 import {findUsedVolumes, isStaged} from './provisioned-volume-usage.js';
 
@@ -38,7 +40,7 @@ export interface BoundVolume {
   readonly volume: PersistentVolume;
   /** Size in the status of the claim: less than that of the volume until it is enlarged on the node. */
   readonly claimSize: Quantity | undefined;
-  /** True if the driver's controller enlarges it. */
+  /** True if the driver's controller enlarges it, or changes its attributes. */
   readonly isGrowing: boolean;
 }
 
@@ -65,6 +67,7 @@ export class VolumeProvisioner {
   /** Volumes of the claims that this process has asked for. */
   readonly #bound = new Map<string, BoundVolume>();
   readonly #resizer: VolumeResizer;
+  readonly #modifier: VolumeModifier;
 
   constructor(options: VolumeProvisionerOptions) {
     this.#options = options;
@@ -72,12 +75,14 @@ export class VolumeProvisioner {
     const {clock, manager} = options;
     // A command that has ended cannot enlarge anything on the node.
     const waitMs = manager === 'kubelet' ? GROWTH_WAIT_MS : Infinity;
-    this.#resizer = new VolumeResizer({store: this.#store, csi: () => this.#csi(), clock, waitMs});
+    const services = {store: this.#store, csi: () => this.#csi(), clock, waitMs};
+    this.#resizer = new VolumeResizer(services);
+    this.#modifier = new VolumeModifier(services);
   }
 
   /**
-   * Returns the volume of a claim, which is created unless it exists, and enlarged if the claim asks for more; a daemon does not wait
-   * for long until it is enlarged. Rejects with SystemError, after an event of the provisioner, and with the signal's reason.
+   * Returns the volume of a claim, which is created unless it exists, enlarged if the claim asks for more, and changed if the claim
+   * names other attributes; a daemon does not wait for long for the last two. Rejects with SystemError, after an event of the provisioner, and with the signal's reason.
    */
   async provision(
     pod: Pod,
@@ -89,8 +94,13 @@ export class VolumeProvisioner {
       events({type, reason, message, pod});
     };
     const found = await this.#findOrCreate(claim, event, signal);
-    const {record, isGrowing} = await this.#resizer.resize(found, claim, event, signal);
-    const bound = {volume: record.volume ?? found.volume, claimSize: claimSizeOf(record), isGrowing};
+    const resized = await this.#resizer.resize(found, claim, event, signal);
+    const modified = await this.#modifier.modify(resized.record, claim, event, signal);
+    const record = modified ?? resized.record;
+    const bound = {
+      ...{volume: record.volume ?? found.volume, claimSize: claimSizeOf(record)},
+      isGrowing: resized.isGrowing || modified === undefined,
+    };
     this.#bound.set(boundKey(claimKey(claim), claim), bound);
     return bound;
   }
@@ -103,7 +113,7 @@ export class VolumeProvisioner {
   ): Promise<CreatedVolume> {
     const key = claimKey(claim);
     await using _lock = await this.#store.lockClaim(key, signal);
-    const known = findBoundVolume(await this.#store.list(), claim);
+    const known = findBoundVolume(await this.#store.listOf(key), claim);
     if (known !== undefined && isCreated(known)) return known;
     const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
@@ -121,7 +131,7 @@ export class VolumeProvisioner {
     try {
       const created = await this.#csi().createVolume(request, signal);
       const volume = persistentVolumeOf(request, created, claim, storageClass);
-      const bound: CreatedVolume = {...record, state: 'Bound', volume};
+      const bound: CreatedVolume = {...record, ...boundStatus(volume), state: 'Bound', volume};
       await this.#store.put(bound);
       event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
       return bound;
@@ -133,7 +143,7 @@ export class VolumeProvisioner {
 
   /** Reports whether a volume was created for a claim: then it has no other one, whatever the manifests say now. */
   async isProvisioned(claim: ClaimRef): Promise<boolean> {
-    return findBoundVolume(await this.#store.list(), claim)?.volume !== undefined;
+    return findBoundVolume(await this.#store.listOf(claimKey(claim)), claim)?.volume !== undefined;
   }
 
   /** Returns the volume of a claim, once this process has provisioned it. */
@@ -156,6 +166,12 @@ export class VolumeProvisioner {
       throw new SystemError(message, {
         hint: `remove ${unsupported} from the claim, or add a PersistentVolume`,
       });
+    }
+    const problem = attributesProblem(claim, storageClass.provisioner);
+    if (problem !== undefined) {
+      const message = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${problem}`;
+      event('Warning', 'ProvisioningFailed', message);
+      throw new SystemError(message);
     }
     if (!(await this.#isReady(storageClass.provisioner))) {
       const message = waitingFor(storageClass.provisioner);
@@ -287,6 +303,13 @@ const REFUSALS: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined
 /** Reports whether a driver has refused to create a volume. */
 function isRefusal(error: unknown): boolean {
   return error instanceof CsiCallError && REFUSALS.has(error.grpcCode);
+}
+
+/** Returns the status of the claim of a new volume with attributes; without them, it has none. */
+function boundStatus({spec}: PersistentVolume): Pick<ProvisionedVolume, 'claimStatus'> {
+  const {volumeAttributesClassName, capacity = {}} = spec;
+  if (volumeAttributesClassName === undefined) return {};
+  return {claimStatus: {capacity, currentVolumeAttributesClassName: volumeAttributesClassName}};
 }
 
 function isCreated(record: ProvisionedVolume): record is CreatedVolume {

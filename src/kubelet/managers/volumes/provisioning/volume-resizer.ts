@@ -1,11 +1,11 @@
 import {quantityValue} from '../../../../api/quantity.js';
-import {finishesWithin} from '../../../../base/async/deadline.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes, ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
+import {attributesStatus} from './attributes-status.js';
 import {acceptChange, checkClaim, growthOf, type Growth} from './claim-changes.js';
 import {classSecret} from './provisioned-pv.js';
 import {
@@ -14,10 +14,11 @@ import {
   type ProvisionedVolume,
   type ProvisionedVolumeStore,
 } from './provisioned-volume-store.js';
+import {VolumeWork} from './volume-work.js';
 
 /** Options of {@link VolumeResizer}. */
 export interface VolumeResizerOptions {
-  readonly store: Pick<ProvisionedVolumeStore, 'list' | 'lockClaim' | 'put'>;
+  readonly store: Pick<ProvisionedVolumeStore, 'getBound' | 'lockClaim' | 'put'>;
   /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
   readonly csi: () => Pick<CsiVolumes, 'expandVolume'>;
   readonly clock: Clock;
@@ -35,14 +36,6 @@ export interface ResizedVolume {
   readonly isGrowing: boolean;
 }
 
-/** An expansion that a driver works on. */
-interface RunningExpansion {
-  /** Resolves with the record after it. */
-  readonly work: Promise<ProvisionedVolume>;
-  /** Time at which pods go on without it, in ms of the monotonic clock. */
-  readonly waitUntil: number;
-}
-
 /**
  * Has CSI drivers enlarge the volumes of claims that ask for more, as a cluster's external-resizer does. What is left for the node is
  * in the status of the claim, which is stored with its volume.
@@ -51,11 +44,11 @@ export class VolumeResizer {
   readonly #options: VolumeResizerOptions;
   /** Changes that the API server would refuse, which are reported once: `volume message`. */
   readonly #refused = new Set<string>();
-  /** Expansions that have not ended, by the names of the volumes. */
-  readonly #running = new Map<string, RunningExpansion>();
+  readonly #work: VolumeWork;
 
   constructor(options: VolumeResizerOptions) {
     this.#options = options;
+    this.#work = new VolumeWork(options.clock, options.waitMs);
   }
 
   /**
@@ -78,11 +71,10 @@ export class VolumeResizer {
     if (check.kind === 'accepted')
       return {record: (await this.#accept(record.name, claim, signal)) ?? record, isGrowing: false};
     if (check.kind !== 'grows') return {record, isGrowing: false};
-    const {clock} = this.#options;
-    const {work, waitUntil} =
-      this.#running.get(record.name) ?? this.#start(record, claim, check.growth, event);
-    const hasEnded = await finishesWithin(work, waitUntil - clock.monotonic(), clock, signal);
-    return hasEnded ? {record: await work, isGrowing: false} : {record, isGrowing: true};
+    const {growth} = check;
+    const grow = async (): Promise<ProvisionedVolume> => await this.#grow(record, claim, growth, event);
+    const resized = await this.#work.run(record.name, grow, signal);
+    return {record: resized ?? record, isGrowing: resized === undefined};
   }
 
   /** Stores a change of a claim; undefined if its volume was deleted meanwhile. */
@@ -93,26 +85,12 @@ export class VolumeResizer {
   ): Promise<ProvisionedVolume | undefined> {
     const {store} = this.#options;
     await using _lock = await store.lockClaim(claimKey(claim), signal);
-    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    const current = await store.getBound(name);
     const check = current && checkClaim(current, claim);
     if (current === undefined || check?.kind !== 'accepted') return current;
     const changed = {...current, claimSpec: check.spec};
     await store.put(changed);
     return changed;
-  }
-
-  #start(
-    record: ProvisionedVolume,
-    claim: ClaimToProvision,
-    growth: Growth,
-    event: RecordEvent,
-  ): RunningExpansion {
-    const {clock, waitMs} = this.#options;
-    const {name} = record;
-    const work = this.#grow(record, claim, growth, event).finally(() => this.#running.delete(name));
-    const running = {work, waitUntil: clock.monotonic() + waitMs};
-    this.#running.set(name, running);
-    return running;
   }
 
   /** Has the driver enlarge a volume, and stores that; resolves with its record, also after a failure, which is an event. */
@@ -152,7 +130,7 @@ export class VolumeResizer {
   ): Promise<ProvisionedVolume | undefined> {
     const {store} = this.#options;
     await using _lock = await store.lockClaim(claimKey(claim));
-    const current = (await store.list()).find((one) => one.name === name && one.state === 'Bound');
+    const current = await store.getBound(name);
     if (current === undefined) return undefined;
     const growth = growthOf(current, claim);
     if (growth === undefined) return current;
@@ -196,19 +174,22 @@ function withSize(
   const secret = classSecret('node-expand', record.name, claim, storageClass.parameters);
   const csi = {...source, ...(secret !== undefined && {nodeExpandSecretRef: secret})};
   const spec = {...volume.spec, capacity: {...volume.spec.capacity, storage}, csi};
+  const attributes = attributesStatus(record.claimStatus);
   const claimStatus: ResizedClaimStatus = needsNode
     ? {
+        ...attributes,
         capacity: {storage: claimSizeOf(record) ?? '0'},
         allocatedResources: {storage},
         allocatedResourceStatuses: {storage: 'NodeResizePending'},
         conditions: [
+          ...(attributes.conditions ?? []),
           {
             ...{type: 'FileSystemResizePending', status: 'True'},
             message: 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.',
           },
         ],
       }
-    : {capacity: {storage}};
+    : {...attributes, capacity: {storage}};
   const claimSpec = acceptChange(record.claimSpec ?? claim.spec, claim.spec);
   return {...record, claimSpec, volume: {...volume, spec}, claimStatus};
 }

@@ -3,7 +3,7 @@ import type {Volume} from '../../../../api/types/v1-volumes.js';
 import {usedVolumes, volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import {checkVolumeMode} from '../../../contract/volumes/check-volume-mode.js';
-import type {ApiObjects} from '../../../contract/api-objects.js';
+import {attributesClassOf, type ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {BoundVolume, VolumeProvisioner} from './volume-provisioner.js';
 
@@ -61,7 +61,7 @@ async function findProvisioned(
     objects,
     provisioner,
   }: {
-    readonly objects: Pick<ApiObjects, 'claimSpec'>;
+    readonly objects: Pick<ApiObjects, 'claimSpec' | 'volumeAttributesClass'>;
     readonly provisioner: Pick<VolumeProvisioner, 'isProvisioned'>;
   },
 ): Promise<ClaimToProvision | undefined> {
@@ -72,15 +72,16 @@ async function findProvisioned(
 function manifestClaim(
   {metadata: {namespace = 'default'}}: Pod,
   {persistentVolumeClaim: source}: Volume,
-  {claimSpec}: Pick<ApiObjects, 'claimSpec'>,
+  objects: Pick<ApiObjects, 'claimSpec' | 'volumeAttributesClass'>,
 ): ClaimToProvision | undefined {
-  const spec = source && claimSpec?.(namespace, source.claimName);
+  const spec = source && objects.claimSpec?.(namespace, source.claimName);
   if (source === undefined || spec === undefined) return undefined;
   return {
     namespace,
     name: source.claimName,
     spec,
     storageClass: undefined,
+    attributesClass: attributesClassOf({spec}, objects),
     readOnly: source.readOnly === true,
   };
 }

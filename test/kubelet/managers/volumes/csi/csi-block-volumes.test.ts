@@ -108,6 +108,7 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     expect(await loopFiles(rootDir)).toEqual([]);
     expect(existsSync(join(rootDir, 'pods/u1'))).toBe(false);
     const plugin = `kubernetes.io/csi:${CSI_DRIVER}`;
+    await until(() => operations.length > 1);
     expect(operations).toEqual([`${plugin} unmap_volume true`, `${plugin} unmap_device true`]);
   });
 

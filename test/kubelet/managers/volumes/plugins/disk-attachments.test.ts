@@ -58,6 +58,18 @@ test.each([
   expect(name).toBe(`kubernetes.io/${expected}`);
 });
 
+test('the wait until a volume is attached is timed once for its pods, until they have released it', async () => {
+  const {attachments, operations} = attachingCluster();
+  const wait = async (uid: string): Promise<string> =>
+    await attachments.untilAttached(NAME, {uid, volume: 'v', plugin: 'kubernetes.io/fc'}, signal);
+  for (const uid of ['u1', 'u2', 'u1']) expect(await wait(uid)).toBe('/dev/disk9');
+  const verified = 'kubernetes.io/fc verify_controller_attached_volume true';
+  expect(operations).toEqual([verified]);
+  for (const uid of ['u1', 'u2']) await attachments.release(uid, async () => []);
+  await wait('u3');
+  expect(operations).toEqual([verified, verified]);
+});
+
 test.each<['iscsi' | 'fc', string, readonly string[]]>([
   [
     'iscsi',

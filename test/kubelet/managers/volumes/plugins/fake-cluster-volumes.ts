@@ -1,3 +1,6 @@
+import {NO_METRICS, type VolumeOperation} from '../../../../../src/kubelet/contract/kubelet-metrics.js';
+import {CsiMetrics} from '../../../../../src/kubelet/managers/volumes/csi/csi-metrics.js';
+import {FakeClock} from '../../../../fakes/fake-clock.js';
 import {PluginAttachments} from '../../../../../src/kubelet/managers/volumes/csi/attach/plugin-attachments.js';
 import type {
   CsiVolumes,
@@ -43,7 +46,11 @@ export function fakeClusterVolumes(device: string, sizes?: NodeExpansion): FakeC
 /** Returns the volumes of a cluster whose controllers have attached `/dev/disk9`, or never do, and what of them is in use. */
 export function attachingCluster(untilAttached: () => Promise<string> = async () => '/dev/disk9') {
   let changes = 0;
-  const attachments = new PluginAttachments({untilAttached}, () => (changes += 1));
+  const operations: string[] = [];
+  const volumeOperated = ({plugin, operation, isSuccessful}: VolumeOperation): void =>
+    void operations.push(`${plugin} ${operation} ${isSuccessful}`);
+  const metrics = new CsiMetrics({...NO_METRICS, volumeOperated}, new FakeClock());
+  const attachments = new PluginAttachments({untilAttached}, () => (changes += 1), metrics);
   const csi: CsiVolumes = {...fakeClusterVolumes('').csi, attachments};
-  return {attachments, csi, changes: () => changes};
+  return {attachments, csi, changes: () => changes, operations};
 }

@@ -12,7 +12,12 @@ import {withProvisionedClaims} from '../../../../../src/kubelet/managers/volumes
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {until} from '../../../../base/until.js';
-import {CSI_DRIVER, csiSockets, FakeCsiDriver} from '../../../../fakes/plugins/fake-csi-driver.js';
+import {
+  CSI_DRIVER,
+  csiSockets,
+  FakeCsiDriver,
+  type FakeCsiDriverOptions,
+} from '../../../../fakes/plugins/fake-csi-driver.js';
 import {FakeClock} from '../../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {aClaimPod, aNode} from '../claim-fixtures.js';
@@ -48,7 +53,10 @@ function manifestsWith(storage: string): readonly ApiObject[] {
 }
 
 /** Starts a driver on a node; `start` starts a process with the manifests, `mount` is a sync of its pod. */
-async function aProvisionedNode(whenExpanding: Promise<void> = Promise.resolve()) {
+async function aProvisionedNode(
+  whenExpanding: Promise<void> = Promise.resolve(),
+  answers: FakeCsiDriverOptions['answers'] = {},
+) {
   const facts = await aNode();
   await mkdir(facts.rootDir);
   const node = {...GOLDEN_NODE, ...facts};
@@ -63,6 +71,7 @@ async function aProvisionedNode(whenExpanding: Promise<void> = Promise.resolve()
         await whenExpanding;
         return {capacity_bytes: 2 * MIB, node_expansion_required: true};
       },
+      ...answers,
     },
   });
   onTestFinished(async () => {
@@ -81,12 +90,12 @@ async function aProvisionedNode(whenExpanding: Promise<void> = Promise.resolve()
       const provisioner = new VolumeProvisioner({node, clock, manager, csi: () => csi});
       return {csi, provisioner, objects: withProvisionedClaims(objects, provisioner)};
     };
-    const sync = async ({csi, objects}: ReturnType<typeof open>) => {
+    const sync = async ({csi, objects}: ReturnType<typeof open>, during = signal) => {
       const pod = aClaimPod();
-      await objects.load?.(pod, {volumesOnly: false, events}, signal);
-      return await mountVolumes(pod, {...aHost(node, objects), csi, events}, signal, mounted);
+      await objects.load?.(pod, {volumesOnly: false, events}, during);
+      return await mountVolumes(pod, {...aHost(node, objects), csi, events}, during, mounted);
     };
-    const mount = async (storage: string) => await sync(open(storage));
+    const mount = async (storage: string, during = signal) => await sync(open(storage), during);
     return {open, sync, mount};
   };
   const reasons = (): readonly string[] => happened.splice(0).map(({reason}) => reason);
@@ -143,6 +152,18 @@ test('what a process has left of an expansion is done by the next one', async ()
   expect(reasons()).toEqual(['FileSystemResizeSuccessful']);
   await start().mount('2Mi');
   expect(expansions()).toEqual(['ControllerExpandVolume', 'NodeExpandVolume', 'NodeExpandVolume']);
+});
+
+test('a command that is interrupted does not wait for a driver that hangs on the node', async () => {
+  const NodeExpandVolume = async (): Promise<object> => await new Promise(() => undefined);
+  const {driver, start} = await aProvisionedNode(undefined, {NodeExpandVolume});
+  const {mount} = start();
+  await mount('1Mi');
+  const end = new AbortController();
+  const mounting = expect(mount('2Mi', end.signal)).rejects.toThrow('interrupted');
+  await until(() => driver.callsTo('NodeExpandVolume').length > 0);
+  end.abort(new Error('interrupted'));
+  await mounting;
 });
 
 test('the driver gets the secret of its class when it deletes a volume, but not without the manifests', async () => {

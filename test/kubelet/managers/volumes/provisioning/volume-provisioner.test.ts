@@ -54,6 +54,7 @@ function provisioner(): VolumeProvisioner {
       return {handle: `id-${volume.name}`, bytes: 2n ** 20n, attributes: {}};
     },
     expandVolume: async () => ({bytes: 0n, needsNode: false}),
+    modifyVolume: async () => undefined,
     deleteVolume: async ({handle}) => {
       deleted.push(handle);
     },

@@ -170,18 +170,25 @@ const RULE =
   'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
 test.each<[fields: object, problems: string]>([
-  [{accessModes: ['ReadWriteMany']}, `${RULE} (changed: accessModes)`],
-  [{storageClassName: 'other'}, `${RULE} (changed: storageClassName)`],
-  [{selector: {matchLabels: {a: 'b'}}}, `${RULE} (changed: selector)`],
-  [{volumeName: 'pv'}, `${RULE} (changed: volumeName)`],
-  [{dataSource: {kind: 'PersistentVolumeClaim', name: 'c'}}, `${RULE} (changed: dataSource)`],
+  [{accessModes: ['ReadWriteMany']}, `${RULE} (accessModes: ["ReadWriteOnce"] → ["ReadWriteMany"])`],
+  [{storageClassName: 'other'}, `${RULE} (storageClassName: "dirs" → "other")`],
+  [{selector: {matchLabels: {a: 'b'}}}, `${RULE} (selector: <none> → {"matchLabels":{"a":"b"}})`],
+  [
+    {accessModes: ['ReadOnlyMany'], volumeName: 'pv'},
+    `${RULE} (accessModes: ["ReadWriteOnce"] → ["ReadOnlyMany"]; volumeName: "pvc-1" → "pv")`,
+  ],
+  [{volumeName: 'pv'}, `${RULE} (volumeName: "pvc-1" → "pv")`],
+  [
+    {dataSource: {kind: 'PersistentVolumeClaim', name: 'c'}},
+    `${RULE} (dataSource: <none> → {"kind":"PersistentVolumeClaim","name":"c"})`,
+  ],
   [
     {resources: {requests: {storage: '512Ki'}, limits: {storage: '9Mi'}}},
-    `[${RULE} (changed: resources), spec.resources.requests.storage: Forbidden: field can not be less than status.capacity (1Mi)]`,
+    `[${RULE} (resources.limits.storage: <none> → "9Mi"), spec.resources.requests.storage: Forbidden: field can not be less than status.capacity (1Mi)]`,
   ],
   [
     {volumeMode: 'Block'},
-    `[${RULE} (changed: volumeMode), volumeMode: Invalid value: "Block": field is immutable]`,
+    `[${RULE} (volumeMode: "Filesystem" → "Block"), volumeMode: Invalid value: "Block": field is immutable]`,
   ],
 ])('a claim with changed %j is refused in the words of the API server, once', async (fields, problems) => {
   const resizer = aResizer(() => ({bytes: 0n, needsNode: false}));
@@ -209,12 +216,16 @@ test('fields that the API server keeps or compares by value do not count as chan
   const claim = aClaim('1Mi');
   const applied = {
     accessModes: [...(spec.accessModes ?? [])],
+    volumeName: 'pvc-1',
     resources: {...resources, limits: {storage: '1024Mi'}},
     volumeAttributesClassName: 'gold',
   };
   await resize(resizer, {...claim, spec: applied});
   expect(events).toEqual([]);
-  expect((await store.list())[0]?.claimSpec).toEqual({...spec, volumeAttributesClassName: 'gold'});
+  expect((await store.list())[0]?.claimSpec).toEqual({
+    ...{...spec, volumeName: 'pvc-1'},
+    volumeAttributesClassName: 'gold',
+  });
 });
 
 test('a claim that asks for less than before is refused, which is reported once', async () => {

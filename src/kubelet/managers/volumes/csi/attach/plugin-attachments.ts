@@ -1,5 +1,6 @@
 import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
 import type {ControllerAttachments, PossibleNames} from '../../../../contract/volumes/csi-volumes.js';
+import type {CsiMetrics} from '../csi-metrics.js';
 
 /**
  * Volumes of other plugins that controllers attach, with their users. One that is mounted for all pods remains in use without a user
@@ -11,11 +12,19 @@ export class PluginAttachments implements ControllerAttachments {
   /** Pods, by UID, that use each volume; none of one that is still mounted. */
   readonly #users = new Map<string, Set<string>>();
   readonly #waiting = new Set<string>();
+  /** Unique names of the volumes in use that were seen attached. */
+  readonly #attached = new Set<string>();
+  readonly #metrics: Pick<CsiMetrics, 'timeOf'>;
 
   /** `onChange` is called when another volume is in use than before, or one no longer. */
-  constructor(cluster: Pick<CsiCluster, 'untilAttached'>, onChange: () => void) {
+  constructor(
+    cluster: Pick<CsiCluster, 'untilAttached'>,
+    onChange: () => void,
+    metrics: Pick<CsiMetrics, 'timeOf'>,
+  ) {
     this.#cluster = cluster;
     this.#onChange = onChange;
+    this.#metrics = metrics;
   }
 
   /** Unique names of the volumes that are in use. */
@@ -38,14 +47,18 @@ export class PluginAttachments implements ControllerAttachments {
 
   async untilAttached(
     uniqueName: string,
-    {uid, volume}: {readonly uid: string; readonly volume: string},
+    {uid, volume, plugin}: {readonly uid: string; readonly volume: string; readonly plugin: string},
     signal: AbortSignal,
   ): Promise<string> {
     const key = `${uid}/${volume}`;
     this.use(uniqueName, uid);
     this.#waiting.add(key);
+    const untilAttached = async (): Promise<string> => await this.#cluster.untilAttached(uniqueName, signal);
     try {
-      return await this.#cluster.untilAttached(uniqueName, signal);
+      if (this.#attached.has(uniqueName)) return await untilAttached();
+      const device = await this.#metrics.timeOf('verify_controller_attached_volume', plugin, untilAttached);
+      this.#attached.add(uniqueName);
+      return device;
     } finally {
       this.#waiting.delete(key);
     }
@@ -70,6 +83,7 @@ export class PluginAttachments implements ControllerAttachments {
       // A pod that has used it since then has another set.
       if (mounted.has(name) || this.#users.get(name) !== users) continue;
       this.#users.delete(name);
+      this.#attached.delete(name);
       this.#onChange();
     }
   }

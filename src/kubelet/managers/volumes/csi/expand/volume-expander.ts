@@ -110,14 +110,16 @@ export class VolumeExpander {
     const claims = this.#services.cluster?.claims;
     if (claims === undefined) return true;
     const state = this.#stateOf(volume.uniqueName, countUsers, options.isMounted);
-    const work = state.last.then(async () => {
+    const previous = state.last;
+    const work = previous.then(async () => {
       options.signal.throwIfAborted();
       return options.isMounted
         ? await this.#expandOnline(volume, expansion, {state, claims, options})
         : await this.#expandDuringMount(volume, expansion, {state, claims, options});
     });
     state.last = work.catch(() => undefined); // the caller sees the error
-    return await abortable(work, options.signal);
+    await abortable(previous, options.signal);
+    return await work;
   }
 
   #stateOf(name: string, countUsers: () => number, isMounted: boolean): VolumeSize {
@@ -145,7 +147,10 @@ export class VolumeExpander {
     state.size ??= claimSize;
     if (claimSize === undefined || compareQuantities(claimSize, size) >= 0) return true;
     const claim = await claims.claim(ref, options.signal);
-    if (compareQuantities(claimSizeOf(claim), size) >= 0) return true;
+    if (compareQuantities(claimSizeOf(claim), size) >= 0) {
+      state.size = size; // the known size of the claim was out of date
+      return true;
+    }
     const work = {volume, claim, newSize: size, oldSize: claimSizeOf(claim), state, claims, options};
     if (!volume.readOnly) return await this.#expand(work);
     report(work, {
@@ -171,7 +176,13 @@ export class VolumeExpander {
     });
   }
 
-  async #expand(work: Work): Promise<IsDone> {
+  /**
+   * Enlarges a volume and reports that, also if the pod ends meanwhile: the other pods of the volume would have it enlarged again.
+   * Only the end of the kubelet interrupts it.
+   */
+  async #expand(given: Work): Promise<IsDone> {
+    given.options.signal.throwIfAborted();
+    const work = {...given, options: {...given.options, signal: this.#services.signal}};
     const {claim, state} = work;
     if (!isRecoverable(claim)) return await this.#expandWithoutStatus(work);
     const newSize = claim.status?.allocatedResources?.['storage'] ?? work.newSize;

@@ -66,7 +66,12 @@ export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>)
         return;
       }
       // Without the lock: a controller can take long, or never attach it.
-      await untilAttached(host, volume, disk.uniqueName, signal);
+      await untilAttached(
+        host,
+        volume,
+        {uniqueName: disk.uniqueName, plugin: `kubernetes.io/${kind}`},
+        signal,
+      );
       await withPlaceLock(host, disk.place, signal, async () => {
         await record(host, readyDir, disk);
         await makeDirectoryPath(path, 0o750);
@@ -98,7 +103,12 @@ export function createBlockDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Sou
     setUp: async (host, volume, signal) => {
       const {node} = host;
       const disk = diskOf(volume, true);
-      await untilAttached(host, volume, disk.uniqueName, signal);
+      await untilAttached(
+        host,
+        volume,
+        {uniqueName: disk.uniqueName, plugin: `kubernetes.io/${kind}`},
+        signal,
+      );
       await withPlaceLock(host, disk.place, signal, async () => {
         await record(host, podPluginDir(node, plugin, volume), disk);
         const map = mapOf(node, volume, diskDir(node, disk.place));

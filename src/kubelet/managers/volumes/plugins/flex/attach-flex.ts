@@ -42,7 +42,8 @@ export async function attachFlexVolume(
     driver.call('getvolumename', [options], {signal}),
   );
   // Without the lock: a controller can take long, or never attach it.
-  const attached = await untilAttached(host, volume, flexUniqueName(identity), signal);
+  const uniqueName = flexUniqueName(identity);
+  const attached = await untilAttached(host, volume, {uniqueName, plugin: identity.driver}, signal);
   const attachUnless = async (isMounted: boolean): Promise<string> =>
     isMounted ? '' : await attach(host, {volume, driver}, signal);
   await withFlexLock(node, identity, signal, async () => {
