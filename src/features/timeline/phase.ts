@@ -58,6 +58,9 @@ export interface Timeline {
   readonly phases: readonly Phase[];
 }
 
+/** Gap between two instances of a container that counts as a wait, in ms. */
+export const BACK_OFF_MS = 1000;
+
 /** Phases that are no work: what lasts then says nothing about slowness. */
 const STATES: ReadonlySet<PhaseName> = new Set(['running', 'failure']);
 
