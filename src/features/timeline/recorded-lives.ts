@@ -92,7 +92,8 @@ class PodLives {
     this.#created.add(key);
     const last = this.#last.get(container);
     if (last === undefined) return;
-    last.nextMs ??= startMs;
+    // A new sandbox is no wait for the container.
+    if (last.sandboxId === sandboxId) last.nextMs ??= startMs;
     this.#end(last.sandboxId, last.id, startMs, 'until the creation of its next instance');
   }
 
