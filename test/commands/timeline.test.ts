@@ -271,7 +271,7 @@ test('a recording shows the calls of each pod', async () => {
     'team/web  pull  nginx  1970-01-01T00:00:01.000Z  1.5s  exact  recording  ',
     'team/web  create  main  1970-01-01T00:00:02.600Z  300ms  exact  recording  ',
     'team/web  start  main  1970-01-01T00:00:03.000Z  100ms  exact  recording  ',
-    'team/web  running  main  1970-01-01T00:00:03.100Z  6.3s  exact  recording  ',
+    'team/web  running  main  1970-01-01T00:00:03.100Z  6.4s+  exact  recording  ',
     'team/web  stop  main  1970-01-01T00:00:09.000Z  400ms  exact  recording  failed; UNKNOWN: no such task',
     'team/other  sandbox  -  1970-01-01T00:00:09.500Z  10ms  exact  recording  failed; UNKNOWN',
     '',

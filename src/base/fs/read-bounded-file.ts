@@ -20,8 +20,7 @@ export interface ReadLimits {
  * with the system error, with the signal's reason, and with ConfigError if there are more than `mostBytes` bytes.
  */
 export async function readBoundedFile(path: string, limits: ReadLimits = {}): Promise<Buffer> {
-  if ((await stat(path)).isFIFO())
-    return await readBoundedStream(createPipeReadStream(openSync(path, READ_WITHOUT_BLOCKING)), path, limits);
+  if ((await stat(path)).isFIFO()) return await readBoundedStream(openPipe(path), path, limits);
   const handle = await open(path, READ_WITHOUT_BLOCKING);
   try {
     const {mostBytes = MAX_NAMED_FILE_BYTES} = limits;
@@ -29,6 +28,19 @@ export async function readBoundedFile(path: string, limits: ReadLimits = {}): Pr
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Opens a file, a pipe or a device of any length. A FIFO without a writer does not block the process, and its stream can be
+ * destroyed while it waits. The caller destroys the stream. Rejects with the system error.
+ */
+export async function openReadStream(path: string): Promise<Readable> {
+  if ((await stat(path)).isFIFO()) return openPipe(path);
+  return (await open(path, READ_WITHOUT_BLOCKING)).createReadStream();
+}
+
+function openPipe(path: string): Readable {
+  return createPipeReadStream(openSync(path, READ_WITHOUT_BLOCKING));
 }
 
 /**

@@ -1,3 +1,4 @@
+import {ConfigError} from '../../base/errors.js';
 import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
@@ -9,20 +10,24 @@ import {differenceJson, differenceText} from './format-differences.js';
 
 /** Prints how the mutating calls of two recordings differ. Resolves with true if they do. */
 export async function diffRecordings(
-  {out, report}: Pick<CommandServices, 'out' | 'report'>,
+  {out, report, signal}: Pick<CommandServices, 'out' | 'report' | 'signal'>,
   paths: readonly [string, string],
   form: OutputFormat<'table' | 'json' | 'yaml'>,
 ): Promise<boolean> {
   const warn = (text: string): void => {
     report.warn(text);
   };
-  const read = async (path: string) => await recordedRun(readUndamaged(path, warn));
+  const read = async (path: string) => await recordedRun(readUndamaged(path, {signal, warn}));
   const [a, b] = [await read(paths[0]), await read(paths[1])];
   for (const [index, {incomplete}] of [a, b].entries())
     if (incomplete > 0)
       report.warn(
         `${counted(incomplete, 'call')} of "${paths[index] ?? ''}" cannot be compared: not recorded in full`,
       );
+  if (a.calls.length + b.calls.length === 0 && a.incomplete + b.incomplete > 0)
+    throw new ConfigError('no call of the recordings can be compared', {
+      hint: 'record them from the creation of the pods on, with a larger --max-message',
+    });
   if (a.calls.length + b.calls.length === 0)
     report.info('kcri: note: neither recording has calls that change something: nothing was compared');
   const differences = compareRuns(a.calls, b.calls);

@@ -2,9 +2,10 @@ import {open, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
+import {MAX_LINE_BYTES} from '../../recording/lines/recording-header.js';
 
 /** Maximum length of lines that wait for the disk, in bytes. Further lines are lost. */
-const MAX_WAITING = 16 * 1024 * 1024;
+const MAX_WAITING = MAX_LINE_BYTES;
 
 const LINE_BREAK = Buffer.from('\n');
 

@@ -1,7 +1,8 @@
 import type {Output} from '../../cli/output/output.js';
+import {MAX_LINE_BYTES} from '../../recording/lines/recording-header.js';
 
 /** Maximum length of output that its reader has not taken, in bytes. Further lines are lost. */
-const MAX_WAITING = 16 * 1024 * 1024;
+const MAX_WAITING = MAX_LINE_BYTES;
 
 /** Writes lines to standard output. Lines that its reader is too slow for are lost; the caller never waits. */
 export class LineStream {

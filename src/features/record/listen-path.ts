@@ -2,8 +2,10 @@ import {access, lstat, readlink, unlink} from 'node:fs/promises';
 import {connect} from 'node:net';
 import {dirname} from 'node:path';
 import {SystemError} from '../../base/errors.js';
-import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
-import {isRecorderTarget, swappedSocketHint} from '../../cri/endpoint.js';
+import {ifPresent, withFileErrors} from '../../base/fs/files.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
+import {isRecorderTarget} from '../../cri/endpoint.js';
+import {hintFor} from '../../cri/error-messages.js';
 
 /**
  * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no
@@ -49,6 +51,12 @@ export async function connectionError(path: string): Promise<Error | undefined> 
 export async function checkRuntimeSocket(path: string): Promise<void> {
   const cause = await connectionError(path);
   if (cause === undefined) return;
-  const {message, hint} = fileError('connecting to the runtime', path, cause);
-  throw new SystemError(message, {cause, hint: swappedSocketHint(path) ?? hint});
+  throw runtimeSocketError(path, cause);
+}
+
+/** Creates the error of a runtime's socket that is not there or does not accept connections, with the hint of a failed call. */
+export function runtimeSocketError(path: string, cause: unknown): SystemError {
+  const details = systemErrorMessage(cause);
+  const call = {endpoint: `unix://${path}`, method: 'Version', grpcCode: 'UNAVAILABLE', details} as const;
+  return new SystemError(`connecting to the runtime "${path}": ${details}`, {cause, hint: hintFor(call)});
 }

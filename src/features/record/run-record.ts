@@ -171,6 +171,9 @@ async function recordUntilEnd(services: CommandServices, recording: Recording): 
   let failure: unknown;
   const watching = place.watch(either.signal).catch((error: unknown) => {
     failure = error;
+    // The program goes on, maybe for hours.
+    if (options.program.length > 0)
+      report.warn(`${messageOf(error)}; "${options.program[0] ?? ''}" goes on, but is not recorded`);
     ended.abort();
   });
   try {

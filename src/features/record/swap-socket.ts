@@ -6,7 +6,7 @@ import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import {swappedName} from '../../cri/endpoint.js';
-import {checkRuntimeSocket, connectionError} from './listen-path.js';
+import {checkRuntimeSocket, connectionError, runtimeSocketError} from './listen-path.js';
 
 /** Pause between two looks at the runtime's path, in ms. */
 const WATCH_MS = 250;
@@ -200,7 +200,9 @@ async function sleepUnlessAborted(clock: Clock, signal: AbortSignal): Promise<bo
 }
 
 async function checkSocket(path: string): Promise<Stats> {
-  const found = await withFileErrors('reading', path, () => lstat(path));
+  const found = await lstat(path).catch((error: unknown) => {
+    throw runtimeSocketError(path, error);
+  });
   if (!found.isSocket()) throw new SystemError(`cannot swap "${path}": it is not a socket`);
   return found;
 }

@@ -32,8 +32,10 @@ export function computeTimeline(facts: PodFacts): Timeline {
   };
 }
 
+type StartedPhase = Pick<Phase, 'name' | 'startMs'>;
+
 /** Compares phases by their starts, and those of one time by their usual order. */
-export function byStart(a: Phase, b: Phase): number {
+export function byStart(a: StartedPhase, b: StartedPhase): number {
   return a.startMs - b.startMs || PHASES.indexOf(a.name) - PHASES.indexOf(b.name);
 }
 

@@ -61,6 +61,9 @@ export interface Timeline {
   readonly phases: readonly Phase[];
 }
 
+/** Gap between two instances of a container that counts as a wait, in ms. */
+export const BACK_OFF_MS = 1000;
+
 /** Phases that are no work of their own: states, which say nothing about slowness, and parts of another phase. */
 const NO_WORK: ReadonlySet<PhaseName> = new Set(['mount', 'running', 'failure']);
 

@@ -1,21 +1,23 @@
 import {shorten} from '../../base/shorten.js';
 import {stringAt, valueAt} from '../../base/string-at.js';
 import type {JsonObject} from '../../format/json.js';
+import {timesOf, type RecordedTimes} from '../../recording/lines/call-times.js';
 import {byStart} from './compute-timeline.js';
-import {parseMs} from './pod-facts.js';
-import type {Phase, PhaseName, Timeline} from './phase.js';
+import {BACK_OFF_MS, type Phase, type PhaseName, type Timeline} from './phase.js';
+import {listAt, RecordedContainers} from './recorded-containers.js';
+import {recordedLives, type RecordedLife, type RecordedStep} from './recorded-lives.js';
 
 /** Calls that are phases of a pod's life. */
-const CALL_PHASES: Readonly<Record<string, PhaseName>> = {
-  RunPodSandbox: 'sandbox',
-  PullImage: 'pull',
-  CreateContainer: 'create',
-  StartContainer: 'start',
-  StopContainer: 'stop',
-  StopPodSandbox: 'stop',
-  RemoveContainer: 'remove',
-  RemovePodSandbox: 'remove',
-};
+const CALL_PHASES: ReadonlyMap<unknown, PhaseName> = new Map([
+  ['RunPodSandbox', 'sandbox'],
+  ['PullImage', 'pull'],
+  ['CreateContainer', 'create'],
+  ['StartContainer', 'start'],
+  ['StopContainer', 'stop'],
+  ['StopPodSandbox', 'stop'],
+  ['RemoveContainer', 'remove'],
+  ['RemovePodSandbox', 'remove'],
+]);
 /** Maximum length of an error in a note, in characters. */
 const LONGEST_NOTE = 160;
 
@@ -25,24 +27,28 @@ interface RecordedPod {
   readonly uid: string;
 }
 
-interface RecordedContainer {
-  readonly sandboxId: string;
-  readonly name: string;
-}
-
-/** A call of a recording that is a phase. */
-interface Call {
-  readonly name: PhaseName;
-  readonly line: JsonObject;
-  readonly startMs: number;
-  readonly endMs: number | undefined;
+/** What is kept of a call that is a phase: requests may be long. */
+interface Call extends Omit<RecordedStep, 'container'> {
+  /** Image, or name of the container that the request has. */
+  readonly subject: string | undefined;
+  /** Pod in the request. */
+  readonly pod: RecordedPod | undefined;
+  readonly failure: string | undefined;
 }
 
 /** Pod of calls that do not say for which pod they are, such as pulls of other programs. */
 const NO_POD: RecordedPod = {namespace: '-', name: '-', uid: ''};
 
-/** Returns the lives of the pods in the lines of a recording, which may be in any order, sorted by their starts. */
-export async function recordingTimelines(lines: AsyncIterable<JsonObject>): Promise<readonly Timeline[]> {
+/** Timelines of a recording. */
+export interface RecordedTimelines {
+  /** By their starts. */
+  readonly timelines: readonly Timeline[];
+  /** Number of calls that are left out because of their times. */
+  readonly damaged: number;
+}
+
+/** Returns the lives of the pods in the lines of a recording, which may be in any order. */
+export async function recordingTimelines(lines: AsyncIterable<JsonObject>): Promise<RecordedTimelines> {
   const recording = new RecordedPods();
   for await (const line of lines) recording.add(line);
   return recording.timelines();
@@ -51,51 +57,26 @@ export async function recordingTimelines(lines: AsyncIterable<JsonObject>): Prom
 /** Collects the calls of a recording and what they tell about whose containers and sandboxes there are. */
 class RecordedPods {
   readonly #pods = new Map<string, RecordedPod>();
-  readonly #containers = new Map<string, RecordedContainer>();
-  readonly #exits = new Map<string, number>();
-  /** Ends of the first StopContainer of each container. */
-  readonly #stops = new Map<string, number>();
+  readonly #containers = new RecordedContainers();
   readonly #calls: Call[] = [];
   #lastMs = 0;
+  #damaged = 0;
 
   add(line: JsonObject): void {
-    const startMs = parseMs(stringAt(line, 'time'));
-    if (startMs === undefined) return;
-    const {durationMs} = line;
-    const endMs = typeof durationMs === 'number' ? startMs + durationMs : undefined;
-    this.#lastMs = Math.max(this.#lastMs, endMs ?? startMs);
-    this.#learn(line, startMs);
-    const method = stringAt(line, 'method') ?? '';
-    const name = Object.hasOwn(CALL_PHASES, method) ? CALL_PHASES[method] : undefined;
     // Of streams, only messages have no service.
-    if (name === undefined || line['service'] === undefined) return;
-    this.#calls.push({name, line, startMs, endMs});
-    const stopped = name === 'stop' ? stringAt(line, 'request', 'containerId') : undefined;
-    if (stopped !== undefined && endMs !== undefined && !this.#stops.has(stopped))
-      this.#stops.set(stopped, endMs);
+    const name = line['service'] === undefined ? undefined : CALL_PHASES.get(line['method']);
+    const times = timesOf(line);
+    if (times === undefined) {
+      if (name !== undefined) this.#damaged += 1;
+      return;
+    }
+    this.#lastMs = Math.max(this.#lastMs, times.endMs ?? times.startMs);
+    this.#learnPods(line);
+    this.#containers.learn(line, times);
+    if (name !== undefined) this.#calls.push(callOf(name, line, times));
   }
 
-  #learn(line: JsonObject, timeMs: number): void {
-    const {method, request, response} = line;
-    this.#learnPods(method, request, response);
-    if (method === 'CreateContainer')
-      this.#learnContainer(stringAt(response, 'containerId'), {
-        sandboxId: stringAt(request, 'podSandboxId') ?? '',
-        name: stringAt(request, 'config', 'metadata', 'name') ?? '',
-      });
-    if (method === 'ListContainers')
-      for (const item of listAt(response, 'containers'))
-        this.#learnContainer(stringAt(item, 'id'), {
-          sandboxId: stringAt(item, 'podSandboxId') ?? '',
-          name: stringAt(item, 'metadata', 'name') ?? '',
-        });
-    if (method === 'ContainerStatus' && stringAt(response, 'status', 'state') === 'CONTAINER_EXITED')
-      this.#learnExit(stringAt(response, 'status', 'id'), Number(stringAt(response, 'status', 'finishedAt')));
-    if (stringAt(line, 'message', 'containerEventType') === 'CONTAINER_STOPPED_EVENT')
-      this.#exits.set(stringAt(line, 'message', 'containerId') ?? '', timeMs);
-  }
-
-  #learnPods(method: unknown, request: unknown, response: unknown): void {
+  #learnPods({method, request, response}: JsonObject): void {
     if (method === 'RunPodSandbox')
       this.#learnPod(stringAt(response, 'podSandboxId'), valueAt(request, 'config', 'metadata'));
     if (method === 'PodSandboxStatus')
@@ -106,92 +87,94 @@ class RecordedPods {
   }
 
   #learnPod(id: string | undefined, metadata: unknown): void {
-    const name = stringAt(metadata, 'name');
-    if (id === undefined || name === undefined) return;
-    const [namespace = '', uid = id] = [stringAt(metadata, 'namespace'), stringAt(metadata, 'uid')];
-    this.#pods.set(id, {namespace, name, uid});
+    const pod = podIn(metadata);
+    if (id !== undefined && pod !== undefined)
+      this.#pods.set(id, {...pod, uid: pod.uid === '' ? id : pod.uid});
   }
 
-  /** `finishedAt` is in ns since the epoch. An event's time is kept, which has the clock of the recorder. */
-  #learnExit(id = '', finishedAt: number): void {
-    if (finishedAt > 0 && !this.#exits.has(id)) this.#exits.set(id, finishedAt / 1e6);
-  }
-
-  #learnContainer(id: string | undefined, container: RecordedContainer): void {
-    if (id !== undefined && container.name !== '') this.#containers.set(id, container);
-  }
-
-  timelines(): readonly Timeline[] {
-    const phases = new Map<string, {readonly pod: RecordedPod; readonly phases: Phase[]}>();
+  timelines(): RecordedTimelines {
+    const groups = new Map<string, {readonly pod: RecordedPod; readonly calls: Call[]}>();
     for (const call of this.#calls) {
       const pod = this.#podOf(call);
-      const key = `${pod.namespace}/${pod.name}/${pod.uid}`;
-      const group = phases.get(key) ?? {pod, phases: []};
-      group.phases.push(this.#phaseOf(call), ...this.#running(call));
-      phases.set(key, group);
+      const key = JSON.stringify([pod.namespace, pod.name, pod.uid]);
+      const group = groups.get(key) ?? {pod, calls: []};
+      group.calls.push(call);
+      groups.set(key, group);
     }
-    return [...phases.values()]
-      .map(({pod, phases: unsorted}): Timeline => {
-        const sorted = unsorted.toSorted(byStart);
-        return {...pod, startMs: sorted[0]?.startMs ?? 0, nowMs: this.#lastMs, phases: sorted};
-      })
-      .toSorted((a, b) => a.startMs - b.startMs);
+    const timelines = [...groups.values()].map(({pod, calls}): Timeline => {
+      const phases = this.#phasesOf(calls);
+      return {...pod, startMs: phases[0]?.startMs ?? 0, nowMs: this.#lastMs, phases};
+    });
+    return {timelines: timelines.toSorted((a, b) => a.startMs - b.startMs), damaged: this.#damaged};
   }
 
-  #podOf({name, line: {request, response}}: Call): RecordedPod {
-    const container = this.#containers.get(stringAt(request, 'containerId') ?? '');
-    const ids = [container?.sandboxId, stringAt(request, 'podSandboxId'), stringAt(response, 'podSandboxId')];
+  #podOf({containerId, sandboxId, pod}: Call): RecordedPod {
+    const container = this.#containers.get(containerId);
+    const ids = [container?.sandboxId, sandboxId];
     const known = ids.flatMap((id) => (id === undefined ? [] : (this.#pods.get(id) ?? [])))[0];
-    if (known !== undefined) return known;
     // A sandbox that could not be created has no ID, and a pull has only the config of its pod.
-    const metadata = valueAt(request, name === 'sandbox' ? 'config' : 'sandboxConfig', 'metadata');
-    const podName = stringAt(metadata, 'name');
-    if (podName === undefined) return NO_POD;
-    return {
-      name: podName,
-      namespace: stringAt(metadata, 'namespace') ?? '',
-      uid: stringAt(metadata, 'uid') ?? '',
-    };
+    return known ?? pod ?? NO_POD;
   }
 
-  #phaseOf({name, line, startMs, endMs}: Call): Phase {
-    const {request, code, error, method} = line;
-    const subject = subjectOf(method, request, this.#containers);
-    const isFailed = code !== undefined && code !== 'OK';
+  #phasesOf(calls: readonly Call[]): readonly Phase[] {
+    const steps = calls.map((call): RecordedStep => {
+      const container = this.#containers.get(call.containerId);
+      const sandboxId = call.sandboxId === '' ? (container?.sandboxId ?? '') : call.sandboxId;
+      return {...call, sandboxId, container: container?.name ?? call.subject};
+    });
+    const lives = recordedLives(steps.toSorted(byStart), this.#containers);
+    return [...calls.map((call) => this.#phaseOf(call)), ...lives.flatMap(lifePhases)].toSorted(byStart);
+  }
+
+  #phaseOf({name, containerId, subject: own, startMs, endMs, failure}: Call): Phase {
+    const subject = own ?? this.#containers.get(containerId)?.name;
     return {
       ...({name, startMs, source: 'recording'} as const),
       ...(subject !== undefined && {subject}),
       ...(endMs !== undefined && {endMs}),
-      ...(isFailed && {isFailed: true as const}),
-      ...(isFailed && {
-        note: shorten([code, error].filter((text) => typeof text === 'string').join(': '), LONGEST_NOTE),
-      }),
+      ...(failure !== undefined && {isFailed: true as const, note: failure}),
     };
   }
-
-  /** Returns how long a container ran that a call has started. */
-  #running({name, line, endMs}: Call): readonly Phase[] {
-    const id = stringAt(line['request'], 'containerId') ?? '';
-    const subject = this.#containers.get(id)?.name;
-    if (name !== 'start' || endMs === undefined || line['code'] !== 'OK' || subject === undefined) return [];
-    const exitMs = this.#exits.get(id) ?? this.#stops.get(id);
-    const end = exitMs === undefined ? {} : {endMs: Math.max(exitMs, endMs)};
-    return [{name: 'running', subject, startMs: endMs, ...end, source: 'recording'}];
-  }
 }
 
-function subjectOf(
-  method: unknown,
-  request: unknown,
-  containers: ReadonlyMap<string, RecordedContainer>,
-): string | undefined {
+/** Returns how long a container ran, and the wait for its next instance. */
+function lifePhases({container: subject, startMs, end, isInit, nextMs}: RecordedLife): readonly Phase[] {
+  const endMs = end === undefined ? undefined : Math.max(startMs, end.atMs);
+  const {exitCode, inferred} = end ?? {};
+  const ran: Phase = {
+    ...({name: isInit ? 'init' : 'running', subject, startMs, source: 'recording'} as const),
+    ...(endMs !== undefined && {endMs}),
+    ...(inferred !== undefined && {inferred}),
+    ...(exitCode !== undefined && {note: `exit code ${exitCode}`}),
+    ...(exitCode !== undefined && exitCode !== 0 && {isFailed: true as const}),
+  };
+  if (endMs === undefined || nextMs === undefined || nextMs - endMs < BACK_OFF_MS) return [ran];
+  const wait = {name: 'back-off', subject, startMs: endMs, endMs: nextMs, source: 'recording'} as const;
+  return [ran, {...wait, inferred: 'from the exit to the next creation'}];
+}
+
+function callOf(name: PhaseName, line: JsonObject, {startMs, endMs}: RecordedTimes): Call {
+  const {method, request, response, code, error} = line;
+  const isFailed = code !== undefined && code !== 'OK';
+  const texts = [code, error].filter((text) => typeof text === 'string');
+  return {
+    ...{name, startMs, endMs, isOk: code === 'OK'},
+    containerId: stringAt(request, 'containerId') ?? stringAt(response, 'containerId') ?? '',
+    sandboxId: stringAt(request, 'podSandboxId') ?? stringAt(response, 'podSandboxId') ?? '',
+    subject: subjectOf(method, request),
+    pod: podIn(valueAt(request, name === 'sandbox' ? 'config' : 'sandboxConfig', 'metadata')),
+    failure: isFailed ? shorten(texts.join(': '), LONGEST_NOTE) : undefined,
+  };
+}
+
+function podIn(metadata: unknown): RecordedPod | undefined {
+  const name = stringAt(metadata, 'name');
+  if (name === undefined) return undefined;
+  return {name, namespace: stringAt(metadata, 'namespace') ?? '', uid: stringAt(metadata, 'uid') ?? ''};
+}
+
+function subjectOf(method: unknown, request: unknown): string | undefined {
   if (method === 'PullImage') return stringAt(request, 'image', 'image');
   if (method === 'CreateContainer') return stringAt(request, 'config', 'metadata', 'name');
-  if (method === 'StopPodSandbox' || method === 'RemovePodSandbox') return 'sandbox';
-  return containers.get(stringAt(request, 'containerId') ?? '')?.name;
-}
-
-function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = valueAt(value, name);
-  return Array.isArray(found) ? found : [];
+  return method === 'StopPodSandbox' || method === 'RemovePodSandbox' ? 'sandbox' : undefined;
 }

@@ -1,6 +1,7 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
+import {counted} from '../../base/counted.js';
 import {EmptyValueError, UsageError, type KcriError} from '../../base/errors.js';
 import {readUndamaged} from '../../recording/lines/read-recording.js';
 import {PodReader} from '../pods/pod-reader.js';
@@ -75,7 +76,7 @@ function isRecordingPath(word: string): boolean {
 }
 
 async function readRecordingTimelines(
-  {report}: CommandContext,
+  {report, signal}: CommandContext,
   [path = '', ...others]: readonly string[],
   {from, manager, namespace, selector}: TimelineFlags,
 ): Promise<Timelines> {
@@ -88,7 +89,8 @@ async function readRecordingTimelines(
   const warn = (text: string): void => {
     report.warn(text);
   };
-  const timelines = await recordingTimelines(readUndamaged(path, warn));
+  const {timelines, damaged} = await recordingTimelines(readUndamaged(path, {signal, warn}));
+  if (damaged > 0) warn(`${counted(damaged, 'call')} of "${path}" left out: their times are damaged`);
   return {timelines, medians: computeMedians(timelines)};
 }
 

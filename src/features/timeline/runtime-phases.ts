@@ -1,5 +1,5 @@
 import {statusReadyMs} from './first-readiness.js';
-import type {Phase} from './phase.js';
+import {BACK_OFF_MS, type Phase} from './phase.js';
 import {
   type ContainerTimes,
   type PodFacts,
@@ -10,9 +10,6 @@ import {
   startTimeMsOf,
   statusOf,
 } from './pod-facts.js';
-
-/** Gap between two instances of a container that counts as a wait, in ms. */
-const BACK_OFF_MS = 1000;
 
 /** Returns what follows from the times that the runtime and the status of the pod have. Pure. */
 export function runtimePhases(facts: PodFacts): readonly Phase[] {

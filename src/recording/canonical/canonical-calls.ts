@@ -1,3 +1,5 @@
+import {isObject} from '../../base/is-object.js';
+import {stringAt} from '../../base/string-at.js';
 import {canonicalOrder} from './canonical-order.js';
 import {stringOrEmpty, type Json, type JsonObject} from './canonical-json.js';
 import {CanonicalLabels, type CallEnvironment} from './canonical-labels.js';
@@ -41,12 +43,20 @@ export function canonicalCalls(
 export function callsByPod(
   lines: readonly CanonicalLine[],
 ): Readonly<Record<string, readonly CanonicalCall[]>> {
-  const byPod: Record<string, CanonicalCall[]> = {};
+  return Object.fromEntries(groupByPod(lines));
+}
+
+/** Groups the calls as callsByPod does. */
+export function groupByPod(lines: readonly CanonicalLine[]): ReadonlyMap<string, readonly CanonicalCall[]> {
+  const byPod = new Map<string, CanonicalCall[]>();
   for (const line of lines) {
     if (!('method' in line)) continue;
     const call: CanonicalCall = {...line};
     delete (call as {msg?: string}).msg;
-    (byPod[podOf(call)] ??= []).push(call);
+    const pod = podOf(call);
+    const calls = byPod.get(pod);
+    if (calls === undefined) byPod.set(pod, [call]);
+    else calls.push(call);
   }
   return byPod;
 }
@@ -63,8 +73,8 @@ export function labelsOf(calls: readonly ComparableCall[], environment: CallEnvi
 
 function withPlainRequest(call: ComparableCall): PlainCall {
   const request = JSON.parse(JSON.stringify(call.request)) as JsonObject;
-  const response = (call.response ?? {}) as Readonly<Record<string, string | undefined>>;
-  const read = (name: string, camel: string): string | undefined => response[name] ?? response[camel];
+  const read = (name: string, camel: string): string | undefined =>
+    stringAt(call.response, name) ?? stringAt(call.response, camel);
   const [sandbox, container, image] = [
     read('pod_sandbox_id', 'podSandboxId'),
     read('container_id', 'containerId'),
@@ -148,9 +158,13 @@ function sorted(value: Json, key = ''): Json {
 
 function sortedList(items: readonly Json[], key: string): Json {
   if (key === 'options') return items.toSorted();
-  if (key !== 'envs') return items;
-  const envs = items as readonly {readonly key: string; readonly value?: string}[];
-  return envs
-    .map(({key: name, value = ''}) => ({key: name, value: Buffer.from(value, 'base64').toString()}))
+  // Variables of a damaged recording may be anything.
+  if (key !== 'envs' || !items.every(isObject)) return items;
+  return items
+    .map((item) => ({key: stringAt(item, 'key') ?? '', value: decodeText(stringAt(item, 'value'))}))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function decodeText(base64 = ''): string {
+  return Buffer.from(base64, 'base64').toString();
 }

@@ -27,24 +27,40 @@ const DURATION = /\bin [0-9.]+(?:ms|\u00B5s|s) \([0-9.]+(?:ms|\u00B5s|s) includi
 const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
 
+/** IDs, UIDs and IPv4 addresses in a text. */
+const TOKEN =
+  /[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|\d{1,3}(?:\.\d{1,3}){3}/g;
+const ONE_TOKEN = new RegExp(`^(?:${TOKEN.source})$`);
+
 type Replacement = readonly [from: string, to: string];
 
 /** Maps IDs, directories and addresses of one run to labels. */
 export class CanonicalLabels {
-  readonly #replacements: readonly Replacement[];
+  /** Values that are part of the others, or contain them. */
+  readonly #first: readonly Replacement[];
+  /** IDs, UIDs and addresses of the usual forms. There may be thousands: a text is searched once for all of them. */
+  readonly #tokens: ReadonlyMap<string, string>;
+  readonly #last: readonly Replacement[];
 
   constructor(environment: CallEnvironment, calls: readonly PlainCall[]) {
     const uids = uidLabels(environment, calls);
-    this.#replacements = [
-      ...(environment.substitutes ?? []),
-      ...directories(environment),
-      ...[...environment.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
+    const values: readonly Replacement[] = [
       ...idLabels(calls, uids),
       ...[...uids].map(([uid, label]) => [uid, `<UID:${label}>`] as const),
       ...environment.podIps.map((ip) => [ip, '<POD_IP>'] as const),
+    ];
+    this.#first = withValue([
+      ...(environment.substitutes ?? []),
+      ...directories(environment),
+      ...[...environment.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
+    ]);
+    // Of several labels of a value, the first one counts.
+    this.#tokens = new Map(values.filter(([value]) => ONE_TOKEN.test(value)).toReversed());
+    this.#last = withValue([
+      ...values.filter(([value]) => !ONE_TOKEN.test(value)),
       [environment.nodeIp, '<NODE_IP>'],
       [environment.nodeName, '<NODE>'],
-    ];
+    ]);
   }
 
   /** Returns the text with all values of this run replaced. */
@@ -53,9 +69,11 @@ export class CanonicalLabels {
       .replaceAll(TERMINATION_LOG, '$1<RAND>')
       .replaceAll(TIME, '<TIME>')
       .replaceAll(DURATION, 'in <DUR> (<DUR> including waiting)');
-    return this.#replacements
-      .reduce((text, [from, to]) => (from === '' ? text : text.replaceAll(from, to)), plain)
-      .replaceAll(UNKNOWN_ID, '<ID>');
+    const known = replaceAll(plain, this.#first).replaceAll(
+      TOKEN,
+      (token) => this.#tokens.get(token) ?? token,
+    );
+    return replaceAll(known, this.#last).replaceAll(UNKNOWN_ID, '<ID>');
   }
 
   /** Replaces the values in every string of a JSON value. */
@@ -65,6 +83,14 @@ export class CanonicalLabels {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.replaceInValue(item)]));
   }
+}
+
+function withValue(replacements: readonly Replacement[]): readonly Replacement[] {
+  return replacements.filter(([from]) => from !== '');
+}
+
+function replaceAll(text: string, replacements: readonly Replacement[]): string {
+  return replacements.reduce((replaced, [from, to]) => replaced.replaceAll(from, () => to), text);
 }
 
 function directories({

@@ -1,5 +1,5 @@
 import type {Json} from './canonical-json.js';
-import {callsByPod} from './canonical-calls.js';
+import {groupByPod} from './canonical-calls.js';
 import type {CanonicalCall} from './comparable-call.js';
 
 /** A difference between two runs. */
@@ -30,10 +30,10 @@ export function compareRuns(
   a: readonly CanonicalCall[],
   b: readonly CanonicalCall[],
 ): readonly RunDifference[] {
-  const [byPodA, byPodB] = [callsByPod(a), callsByPod(b)];
-  const pods = [...new Set([...Object.keys(byPodA), ...Object.keys(byPodB)])];
+  const [byPodA, byPodB] = [groupByPod(a), groupByPod(b)];
+  const pods = [...new Set([...byPodA.keys(), ...byPodB.keys()])];
   return pods.flatMap((pod) =>
-    alignCalls(byPodA[pod] ?? [], byPodB[pod] ?? []).flatMap(([callA, callB]) =>
+    alignCalls(byPodA.get(pod) ?? [], byPodB.get(pod) ?? []).flatMap(([callA, callB]) =>
       callDifference(pod, callA, callB),
     ),
   );
@@ -101,8 +101,13 @@ function differingFields(a: Json | undefined, b: Json | undefined, path: string)
   const names = new Set([...Object.keys(membersA), ...Object.keys(membersB)]);
   return [...names].flatMap((name) => {
     const inner = Array.isArray(a) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
-    return differingFields(membersA[name], membersB[name], inner);
+    return differingFields(memberOf(membersA, name), memberOf(membersB, name), inner);
   });
+}
+
+/** Returns an own member: a recorded name may be one that every object inherits. */
+function memberOf(members: Readonly<Record<string, Json>>, name: string): Json | undefined {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 function membersOf(value: Json | undefined): Readonly<Record<string, Json>> | undefined {

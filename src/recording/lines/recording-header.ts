@@ -3,6 +3,9 @@ import type {JsonObject} from '../../format/json.js';
 /** Version of the format of recordings. */
 export const RECORDING_VERSION = 1;
 
+/** Maximum length of a line, in bytes: a recorder writes no longer ones. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
 /** Facts about a recording. */
 export interface RecordingFacts {
   /** Program that recorded, with its version. */

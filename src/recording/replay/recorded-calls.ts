@@ -4,6 +4,7 @@ import type {MessageName} from '../../cri/gen/schema.js';
 import type {JsonObject} from '../../format/json.js';
 import {isRead} from '../canonical/canonical-calls.js';
 import {stringAt} from '../../base/string-at.js';
+import {timesOf} from '../lines/call-times.js';
 import {methodOf} from '../tap/method-table.js';
 
 /** A recorded call that can be made again. */
@@ -97,14 +98,14 @@ function readCall(line: JsonObject): RecordedCall | SkippedCall {
 
 function wholeCall(number: number, method: MethodInfo<MessageName>, line: JsonObject): RecordedCall {
   const {response} = line;
-  const startMs = timeOf(line['time']) ?? 0;
+  const {startMs = 0, endMs = 0} = timesOf(line) ?? {};
   const code = stringAt(line, 'code') ?? '';
   const timeoutMs = numberAt(line, 'timeoutMs') ?? 0;
   return {
     number,
     method,
     startMs,
-    endMs: startMs + Math.max(SHORTEST_MS, numberAt(line, 'durationMs') ?? 0),
+    endMs: Math.max(startMs + SHORTEST_MS, endMs),
     request: line['request'] as JsonObject,
     response: isObject(response) ? response : undefined,
     code,
@@ -121,11 +122,7 @@ function whyNot({stream}: MethodInfo<MessageName>, line: JsonObject): string | u
   if (stream) return 'streams are not replayed';
   if (line['open'] === true) return 'it had not ended when the recording did';
   if (!isObject(request)) return `its request is not recorded${reasonOf(line['requestOmitted'])}`;
-  const isWhole =
-    timeOf(line['time']) !== undefined &&
-    numberAt(line, 'durationMs') !== undefined &&
-    stringAt(line, 'code') !== undefined;
-  if (!isWhole) return DAMAGED;
+  if (timesOf(line)?.endMs === undefined || stringAt(line, 'code') === undefined) return DAMAGED;
   return isTruncated(request) ? 'a text of its request is truncated' : undefined;
 }
 
@@ -136,14 +133,6 @@ function numberAt(line: JsonObject, name: string): number | undefined {
 
 function reasonOf(omitted: unknown): string {
   return typeof omitted === 'string' ? `: ${omitted}` : '';
-}
-
-/** Returns a time with microseconds, in ms since the epoch; undefined for anything else. */
-function timeOf(value: unknown): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  const [, seconds = '', fraction = ''] = /^(.{19})\.?(\d{0,9})Z$/.exec(value) ?? [];
-  const ms = Date.parse(`${seconds}Z`) + Number(`0.${fraction}0`) * 1000;
-  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** Reports whether a message has a text that `maskSecrets` has truncated. */

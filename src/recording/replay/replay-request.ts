@@ -37,7 +37,7 @@ function mapText(name: string, text: string, parent: JsonObject, replay: ReplayV
   const {values, paths} = replay;
   if (text === '') return text;
   if (IDS.has(name)) return values.idOf(text) ?? text;
-  const map = MEMBERS[name];
+  const map = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
   if (map !== undefined) return map(text, replay);
   const {containerPath} = parent;
   // Devices have a host path, too, with permissions.

@@ -110,7 +110,8 @@ test('calls without a recorded request are reported, not compared', async () => 
 
 test('a line that a killed recorder has not completed is skipped, and said', async () => {
   const path = join(await temporaryDirectory(), 'file.jsonl');
-  await writeFile(path, '{"recording":{"version":1}}\n{"time":"2026-');
+  const read = '{"service":"runtime.v1.RuntimeService","method":"Version","call":1,"code":"OK","request":{}}';
+  await writeFile(path, `{"recording":{"version":1}}\n${read}\n{"time":"2026-`);
   const {stderr, exitCode} = await runKcri(['record', 'diff', path, path]);
   expect({stderr, exitCode}).toEqual({
     stderr: `${`kcri: warning: 1 damaged line of "${path}" skipped\n`.repeat(2)}kcri: note: neither recording has calls that change something: nothing was compared\n`,
@@ -123,6 +124,21 @@ test('a line that a killed recorder has not completed is skipped, and said', asy
     ) as string,
     exitCode: 0,
   });
+});
+
+test('recordings of which no line or no call can be read are an error, not equal', async () => {
+  const path = join(await temporaryDirectory(), 'file.jsonl');
+  await writeFile(path, '{"recording":{"version":1}}\n{"time":"2026-');
+  const message = /^kcri: ".*" has no calls: all lines after the first one are damaged\nhint: /;
+  const damaged = await runKcri(['record', 'diff', path, path]);
+  expect(damaged).toEqual({stdout: '', stderr: expect.stringMatching(message) as string, exitCode: 2});
+  expect(await runKcri(['timeline', path])).toMatchObject({stderr: damaged.stderr, exitCode: 1});
+  const open =
+    '{"service":"runtime.v1.RuntimeService","method":"RunPodSandbox","call":1,"open":true,"request":{}}';
+  await writeFile(path, `{"recording":{"version":1}}\n${open}\n`);
+  const {stderr, exitCode} = await runKcri(['record', 'diff', path, path]);
+  expect(stderr).toContain('kcri: no call of the recordings can be compared\nhint: ');
+  expect(exitCode).toBe(2);
 });
 
 test.each([

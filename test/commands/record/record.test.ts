@@ -372,6 +372,10 @@ describe('record', () => {
       exitCode: 1,
       stderr: expect.stringContaining('connecting to the runtime "/nowhere/cri.sock"') as string,
     });
+    expect(stderr).toContain('hint: there is no socket at unix:///nowhere/cri.sock; is the runtime running?');
+    expect(await runKcri(['record', '--swap'], {endpoint: 'unix:///nowhere/cri.sock'})).toEqual({
+      ...{stdout: '', stderr, exitCode},
+    });
   });
 });
 

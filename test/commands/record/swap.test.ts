@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {link, mkdir, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
+import {link, mkdir, readdir, readFile, rename, rm, stat, writeFile} from 'node:fs/promises';
 import {createConnection, createServer} from 'node:net';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -146,6 +146,30 @@ describe('record --swap', () => {
       expect(await filesOf(runtime)).toEqual(isReplaced ? ['cri.sock'] : []);
     },
   );
+
+  test('the removal of the runtime is reported at once, while a program goes on', async () => {
+    await using runtime = await FakeRuntime.start();
+    const directory = await temporaryDirectory();
+    const [file, end] = [join(directory, 'calls.jsonl'), join(directory, 'end')];
+    let stderr = '';
+    const script = 'while [ -d "${1%/*}" ] && ! [ -e "$1" ]; do sleep 0.05; done';
+    const recording = runKcri(['record', '--swap', `--file=${file}`, '--', 'sh', '-c', script, 'sh', end], {
+      endpoint: runtime.endpoint,
+      onStderr: (text) => {
+        stderr += text;
+      },
+    });
+    await until(async () => (await filesOf(runtime)).includes('cri.sock.kcri-runtime'));
+    await until(
+      async () =>
+        (await inodeOf(`${runtime.socketPath}.kcri-record`)) === (await inodeOf(runtime.socketPath)),
+    );
+    await runtime.crash();
+    await rename(dirname(runtime.socketPath), join(directory, 'removed'));
+    await until(() => Promise.resolve(stderr.includes('was removed; "sh" goes on, but is not recorded\n')));
+    await writeFile(end, '');
+    expect((await recording).exitCode).toBe(1);
+  });
 
   test('a guard puts the socket back if the recorder is killed', async () => {
     await using runtime = await FakeRuntime.start();

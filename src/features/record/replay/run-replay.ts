@@ -6,7 +6,7 @@ import type {Connection} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
 import type {JsonObject} from '../../../format/json.js';
 import {stringAt} from '../../../base/string-at.js';
-import {readRecording} from '../../../recording/lines/read-recording.js';
+import {lostText, readRecording} from '../../../recording/lines/read-recording.js';
 import {createComparison} from '../../../recording/replay/compare-answers.js';
 import {neededImages} from '../../../recording/replay/needed-images.js';
 import {readCalls, type RecordedCall, type RecordedCalls} from '../../../recording/replay/recorded-calls.js';
@@ -71,20 +71,26 @@ interface OpenedRecording extends RecordedCalls {
 }
 
 async function openRecording(
-  {report}: Pick<CommandServices, 'report'>,
+  {report, signal}: Pick<CommandServices, 'report' | 'signal'>,
   path: string,
 ): Promise<OpenedRecording> {
   let header: JsonObject = {};
   let damagedLines = 0;
+  let lostLines = 0;
   const lines = readRecording(path, {
+    signal,
     onHeader: (read) => {
       header = read;
     },
     onDamaged: () => {
       damagedLines += 1;
     },
+    onLost: (count) => {
+      lostLines += count;
+    },
   });
   const {calls, skipped} = await readCalls(lines);
+  if (lostLines > 0) report.warn(lostText(lostLines, path));
   if (calls.length === 0) {
     for (const warning of replayWarnings({skipped, damagedLines, maskedValues: 0})) report.warn(warning);
     throw new ConfigError(`"${path}" has no calls to replay`, {
