@@ -23,13 +23,10 @@ export async function pipeFile(
   target: Writable,
   {until, isDirect}: {readonly until: AbortSignal; readonly isDirect: () => boolean},
 ): Promise<void> {
-  const readPiece = promisify(read);
   let [filled, other] = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
   let written = Promise.resolve();
   while (!until.aborted) {
-    const bytesRead = isDirect()
-      ? readSync(fd, filled, 0, PIECE, null)
-      : (await readPiece(fd, filled, 0, PIECE, null)).bytesRead;
+    const bytesRead = isDirect() ? readSync(fd, filled, 0, PIECE, null) : await readByThread(fd, filled);
     await written;
     if (bytesRead === 0) break;
     written = write(target, filled.subarray(0, bytesRead));
@@ -48,6 +45,10 @@ export function createDirectReads(
 ): () => boolean {
   if (file.rdev === NULL_DEVICE) return () => true;
   return file.isFile() && file.size > 0 ? createCalls(DIRECT_READS) : () => false;
+}
+
+async function readByThread(fd: number, piece: Buffer): Promise<number> {
+  return (await promisify(read)(fd, piece, 0, piece.length, null)).bytesRead;
 }
 
 /** Resolves when the memory of the piece can be reused. The target handles write errors. */
