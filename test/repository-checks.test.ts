@@ -27,6 +27,17 @@ test('no two files of the kubelet have the same name', () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
+test('only onAbort() adds listeners to signals: of more than ten, Node.js warns', () => {
+  const listening = [...listSources('src')].flatMap(([folder, files]) =>
+    folder.startsWith('src/ui-page')
+      ? []
+      : files
+          .map((file) => `${folder}/${file}`)
+          .filter((file) => readFileSync(join(ROOT, file), 'utf8').includes("addEventListener('abort'")),
+  );
+  expect(listening).toEqual(['src/base/async/abort-callbacks.ts']);
+});
+
 test('every path named in a document exists', () => {
   const documents = [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],

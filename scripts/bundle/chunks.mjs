@@ -46,6 +46,7 @@ const SHARED_FILES = {
   'frequent.cjs': [...FREQUENT, ...PARTS_OF_LOGS],
   'session.cjs': [
     'src/features/sessions/run-session.ts',
+    'src/cli/process/standard-input.ts',
     'src/operations/exec/start-exec-session.ts',
     'src/operations/exec/exec-probe.ts',
     'src/containerd/connect-containerd.ts',

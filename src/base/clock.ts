@@ -1,4 +1,4 @@
-import {setTimeout as delay} from 'node:timers/promises';
+import {onAbort} from './async/abort-callbacks.js';
 
 /** The longest timer that Node.js supports, in ms. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -19,12 +19,19 @@ export const systemClock: Clock = {
   // performance.now() would load a module of Node.js in every command.
   monotonic: () => Number(process.hrtime.bigint() / 1_000_000n),
   sleep: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, signal === undefined ? {} : {signal});
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      let forget = (): void => undefined;
+      const timeout = setTimeout(() => {
+        forget();
+        resolve();
+      }, ms);
+      if (signal === undefined) return;
+      forget = onAbort(signal, () => {
+        clearTimeout(timeout);
+        reject(signal.reason as Error);
+      });
+    });
   },
 };
 

@@ -1,4 +1,5 @@
 import type {Client, Metadata, ServiceError} from '@grpc/grpc-js';
+import {onAbort} from '../base/async/abort-callbacks.js';
 import {systemClock} from '../base/clock.js';
 import {CriError, grpcCodeOf, type GrpcCode} from './errors.js';
 import {malformedDetails, WIRE, WireError, WireReader, WireWriter} from './wire-format.js';
@@ -52,15 +53,14 @@ export async function checkHealth(request: HealthRequest, signal: AbortSignal): 
     'grpc.use_local_subchannel_pool': 1,
     'grpc.initial_reconnect_backoff_ms': 100,
   });
-  const close = (): void => {
+  const forget = onAbort(signal, () => {
     client.close();
-  };
-  signal.addEventListener('abort', close, {once: true});
+  });
   try {
     if (!(await isReady(client, deadline))) return {kind: 'no connection'};
     return await check({client, metadata: new grpc.Metadata()}, request, deadline);
   } finally {
-    signal.removeEventListener('abort', close);
+    forget();
     client.close();
     signal.throwIfAborted();
   }

@@ -127,7 +127,7 @@ class GrpcTransport implements Transport {
     call.on('metadata', guard.cancelTimer);
     // The loop reports errors; grpc-js may emit the one of the cancellation after it.
     call.on('error', () => undefined);
-    options.signal?.addEventListener('abort', cancel, {once: true});
+    const forget = options.signal && onAbort(options.signal, cancel);
     try {
       for await (const message of call as AsyncIterable<Buffer>) yield message;
     } catch (error) {
@@ -137,7 +137,7 @@ class GrpcTransport implements Transport {
       sending.isOver = true;
       guard.cancelTimer();
       this.#running.delete(cancel);
-      options.signal?.removeEventListener('abort', cancel);
+      forget?.();
       // grpc-js leaks a stream that is not read to its end (grpc-node#2184).
       cancel();
     }

@@ -1,5 +1,3 @@
-import {setMaxListeners} from 'node:events';
-import {hasCallbacks} from '../base/async/abort-callbacks.js';
 import {observeCall, type CallObserver, type CallWatch, type ObservedCall} from './call-observer.js';
 import type {CallOptions, MethodInfo} from './call-options.js';
 import {Decoder, decodeMessage, encodeMessage} from './codec.js';
@@ -65,7 +63,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: ServiceWire) {
         encodeRequest(wire, path, info.request, message),
         createDecoder,
         {
-          signal: signalOf(options, info),
+          signal: options.signal,
           timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, message, wire.timeoutMs),
           metadata,
         },
@@ -101,7 +99,7 @@ function streamMethod(service: string, info: MethodInfo, wire: ServiceWire) {
     let failure: unknown;
     try {
       const frames = wire.transport.stream(path, encodeRequests(sent), {
-        signal: signalOf(options, info),
+        signal: options.signal,
         timeoutMs: options.timeoutMs ?? Infinity,
         metadata,
       });
@@ -177,15 +175,6 @@ function decodeResponse<T>(endpoint: string, path: string, decode: () => T): T {
     if (!(cause instanceof WireError)) throw cause;
     throw rpcFailure(endpoint, path, {grpcCode: 'INTERNAL', details: malformedDetails(cause), cause});
   }
-}
-
-/**
- * Allows any number of abort listeners: one signal cancels many calls, and Node.js would warn about a leak. Unary calls add
- * none to a signal with callbacks.
- */
-function signalOf({signal}: CallOptions, {stream}: MethodInfo): CallOptions['signal'] {
-  if (signal !== undefined && (stream || !hasCallbacks(signal))) setMaxListeners(0, signal);
-  return signal;
 }
 
 async function* mapEach<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {

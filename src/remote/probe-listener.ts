@@ -1,4 +1,5 @@
 import {connect} from 'node:net';
+import {onAbort} from '../base/async/abort-callbacks.js';
 import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
@@ -22,14 +23,14 @@ export async function probeListener(path: string, clock: Clock, signal: AbortSig
   return await new Promise((resolve) => {
     const socket = connect(path);
     const finish = (answered: boolean): void => {
-      stopped.removeEventListener('abort', stop);
+      forget();
       socket.destroy();
       resolve(answered);
     };
     const stop = (): void => {
       finish(false);
     };
-    stopped.addEventListener('abort', stop);
+    const forget = onAbort(stopped, stop);
     socket.once('data', () => {
       finish(true);
     });

@@ -1,4 +1,5 @@
 import type {Readable} from 'node:stream';
+import {onAbort} from '../base/async/abort-callbacks.js';
 import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import {ConfigError} from '../base/errors.js';
@@ -102,10 +103,9 @@ export class RemoteNode {
   ): Promise<{readonly output: string; readonly exitCode: number}> {
     signal.throwIfAborted();
     const session = this.#connection.startSession({command: 'sh'});
-    const end = (): void => {
+    const forget = onAbort(signal, () => {
       session.kill();
-    };
-    signal.addEventListener('abort', end, {once: true});
+    });
     try {
       session.stdin.end(script);
       const output = await readBeginning(session.stdout, maxBytes);
@@ -114,7 +114,7 @@ export class RemoteNode {
       this.lost.throwIfAborted();
       return {output, exitCode: session.exitCode ?? -1};
     } finally {
-      signal.removeEventListener('abort', end);
+      forget();
     }
   }
 
@@ -168,7 +168,7 @@ export class RemoteNode {
   async #openSftp(): Promise<SftpClient> {
     const session = this.#connection.startSession({subsystem: 'sftp'});
     using limit = createDeadline(this.#options.clock, SFTP_TIMEOUT_MS);
-    limit.signal.addEventListener('abort', () => {
+    onAbort(limit.signal, () => {
       session.kill();
     });
     const ended = session.ended.then(async (): Promise<never> => {

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
+import {onAbort} from '../base/async/abort-callbacks.js';
 import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
@@ -106,7 +107,7 @@ export class SshConnection {
     request.stdin.end();
     request.stdout.resume();
     using limit = createDeadline(clock, CONTROL_TIMEOUT_MS);
-    limit.signal.addEventListener('abort', () => {
+    onAbort(limit.signal, () => {
       request.kill('SIGKILL');
     });
     await request.ended;
@@ -186,7 +187,7 @@ async function untilEchoed(
         reject(failed('its login script writes too much to standard output'));
     };
     master.stdout.on('data', onData);
-    stopped.addEventListener('abort', () => {
+    onAbort(stopped, () => {
       reject(stopped.reason as Error);
     });
   });
@@ -212,7 +213,7 @@ async function awaitInterrupt({
 async function end(process: SshProcess, clock: Clock): Promise<void> {
   process.kill();
   using limit = createDeadline(clock, END_TIMEOUT_MS);
-  limit.signal.addEventListener('abort', () => {
+  onAbort(limit.signal, () => {
     process.kill('SIGKILL');
   });
   await process.ended.catch(() => undefined);

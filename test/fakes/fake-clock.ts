@@ -1,4 +1,5 @@
 import {readdirSync, readFileSync} from 'node:fs';
+import {onAbort} from '../../src/base/async/abort-callbacks.js';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 
 /** Start time of tests that compare times: 2026-05-01T12:00:00Z, in ms since the epoch. */
@@ -51,7 +52,7 @@ export class FakeClock implements Clock {
     await new Promise<void>((resolve, reject) => {
       const end = (): void => {
         this.#sleepers.delete(sleeper);
-        signal?.removeEventListener('abort', abort);
+        forget?.();
       };
       const abort = (): void => {
         end();
@@ -63,7 +64,7 @@ export class FakeClock implements Clock {
       };
       const sleeper = {untilMs: this.#elapsedMs + ms, wake};
       this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', abort);
+      const forget = signal && onAbort(signal, abort);
     });
   }
 

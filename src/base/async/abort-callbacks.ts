@@ -1,5 +1,5 @@
-/** Callbacks of the signals of CallbackAbortController. */
-const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
+/** Callbacks by signal; of signals other than those of CallbackAbortController, only while they have any. */
+const callbacksOf = new WeakMap<AbortSignal, SignalCallbacks>();
 
 /**
  * An AbortController whose signal calls the callbacks of onAbort() itself. Its events work too, but for the first listener
@@ -10,39 +10,58 @@ export class CallbackAbortController extends AbortController {
 
   constructor() {
     super();
-    callbacksOf.set(this.signal, this.#callbacks);
+    callbacksOf.set(this.signal, {callbacks: this.#callbacks, release: () => undefined});
   }
 
   override abort(reason?: unknown): void {
     super.abort(reason);
-    const callbacks = [...this.#callbacks];
-    this.#callbacks.clear();
-    for (const callback of callbacks) callback();
+    callEach(this.#callbacks);
   }
-}
-
-/** Reports whether onAbort() adds no listener to this signal. */
-export function hasCallbacks(signal: AbortSignal): boolean {
-  return callbacksOf.has(signal);
 }
 
 /**
  * Calls `act`, which must not throw, once when the signal aborts; never if it already has. Returns a function that
- * prevents that.
+ * prevents that. All callbacks of a signal share one listener: Node.js warns about more than ten, and searches through
+ * them for each one that is removed.
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
-  const callbacks = callbacksOf.get(signal);
-  if (callbacks === undefined) {
-    signal.addEventListener('abort', act, {once: true});
-    return () => {
-      signal.removeEventListener('abort', act);
-    };
-  }
+  if (signal.aborted) return () => undefined;
+  const {callbacks, release} = callbacksOf.get(signal) ?? listen(signal);
   const callback = (): void => {
     act();
   };
-  if (!signal.aborted) callbacks.add(callback);
+  callbacks.add(callback);
   return () => {
-    callbacks.delete(callback);
+    if (callbacks.delete(callback) && callbacks.size === 0) release();
   };
+}
+
+/** Callbacks of a signal. */
+interface SignalCallbacks {
+  readonly callbacks: Set<() => void>;
+  /** Removes the listener that calls them, if there is one. */
+  readonly release: () => void;
+}
+
+/** Adds one listener to a signal. */
+function listen(signal: AbortSignal): SignalCallbacks {
+  const callbacks = new Set<() => void>();
+  const listener = (): void => {
+    callEach(callbacks);
+  };
+  const release = (): void => {
+    callbacksOf.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+  signal.addEventListener('abort', listener, {once: true});
+  callbacksOf.set(signal, {callbacks, release});
+  return {callbacks, release};
+}
+
+/** Calls and removes callbacks, except those that an earlier one removes. */
+function callEach(callbacks: Set<() => void>): void {
+  for (const callback of callbacks) {
+    callbacks.delete(callback);
+    callback();
+  }
 }

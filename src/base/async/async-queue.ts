@@ -1,3 +1,4 @@
+import {onAbort} from './abort-callbacks.js';
 /** A first-in, first-out queue with any number of writers and one reader. */
 export class AsyncQueue<T> {
   readonly #capacity: number;
@@ -45,10 +46,10 @@ export class AsyncQueue<T> {
       stopWaiting = resolve;
     });
     this.#wake = stopWaiting;
-    signal?.addEventListener('abort', stopWaiting, {once: true});
+    const forget = signal && onAbort(signal, stopWaiting);
     await woken;
     this.#wake = undefined;
-    signal?.removeEventListener('abort', stopWaiting);
+    forget?.();
     signal?.throwIfAborted();
   }
 }

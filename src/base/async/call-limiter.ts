@@ -1,3 +1,4 @@
+import {onAbort} from './abort-callbacks.js';
 import {runInBackground} from './background-work.js';
 import type {Clock} from '../clock.js';
 
@@ -81,7 +82,7 @@ export class CallLimiter {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const begin = (): void => {
-        signal?.removeEventListener('abort', abort);
+        forget?.();
         this.#counted.add(id);
         resolve();
       };
@@ -91,7 +92,7 @@ export class CallLimiter {
         this.#beginWaiting();
         reject(signal?.reason as Error);
       };
-      signal?.addEventListener('abort', abort, {once: true});
+      const forget = signal && onAbort(signal, abort);
       const next = this.#waiting.findIndex((other) => other.rank > rank);
       this.#waiting.splice(next === -1 ? this.#waiting.length : next, 0, waiting);
       if (this.#watch === undefined) runInBackground('call limiter', this.#watchHanging());

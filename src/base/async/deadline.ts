@@ -1,3 +1,4 @@
+import {CallbackAbortController} from './abort-callbacks.js';
 import {LONGEST_TIMER_MS, type Clock} from '../clock.js';
 import {anySignal} from './any-signal.js';
 
@@ -9,8 +10,8 @@ export interface Deadline extends Disposable {
 
 /** Creates a deadline `ms` milliseconds from now, or none for undefined. `reason` creates the signal's abort reason. */
 export function createDeadline(clock: Clock, ms: number | undefined, reason?: () => Error): Deadline {
-  const reached = new AbortController();
-  const disposed = new AbortController();
+  const reached = new CallbackAbortController();
+  const disposed = new CallbackAbortController();
   if (ms !== undefined)
     sleepLong(clock, ms, disposed.signal).then(
       () => {
@@ -42,7 +43,7 @@ export async function finishesWithin(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const decided = new AbortController();
+  const decided = new CallbackAbortController();
   using either = anySignal(signal, decided.signal);
   const timeUp = sleepLong(clock, ms, either.signal).then(() => false);
   try {

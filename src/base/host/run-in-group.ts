@@ -1,5 +1,6 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import type {Socket} from 'node:net';
+import {onAbort} from '../async/abort-callbacks.js';
 import {abortable} from '../async/abortable.js';
 import {anySignal} from '../async/any-signal.js';
 import {startTimer} from '../async/timer.js';
@@ -73,10 +74,9 @@ async function awaitGroup(
     exceeded.abort(`it wrote more than ${MAX_OUTPUT_BYTES} bytes`);
   });
   const group = new ProcessGroup(child);
-  const end = (): void => {
+  const forget = onAbort(either.signal, () => {
     group.end();
-  };
-  either.signal.addEventListener('abort', end);
+  });
   try {
     const [code, name] = await abortable(exited, group.abandoned);
     // A helper that cannot be killed, or that serves a file system, keeps the pipes open.
@@ -87,7 +87,7 @@ async function awaitGroup(
     return {reason: systemErrorMessage(cause), output: output.text(), cause, ...exceedance(exceeded.signal)};
   } finally {
     stopTimer();
-    either.signal.removeEventListener('abort', end);
+    forget();
     output.release();
   }
 }

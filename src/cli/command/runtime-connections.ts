@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {KcriError} from '../../base/errors.js';
 import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
@@ -207,7 +208,7 @@ export class RuntimeConnections {
     const remote = await openRemoteRuntime(this.#services, {endpoint, imageEndpoint});
     this.#remotes.push(remote);
     const {lost} = remote.node;
-    lost.addEventListener('abort', () => {
+    onAbort(lost, () => {
       this.#loss ??= lost.reason;
       this.#services.end(lost.reason);
     });

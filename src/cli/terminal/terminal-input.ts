@@ -1,9 +1,10 @@
 import type {Writable} from 'node:stream';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import type {InputStream} from '../process/standard-input.js';
 
 /** Stops reading standard input once the signal is aborted, so that it does not hold the process open. */
 export function stopReadingOnAbort(stdin: InputStream, until: AbortSignal): void {
-  until.addEventListener('abort', () => {
+  onAbort(until, () => {
     stdin.unpipe();
     stdin.pause();
     stdin.unref?.();
@@ -25,7 +26,7 @@ export function forwardStream(input: InputStream, target: Writable, until: Abort
     target.off('drain', onDrain);
   };
   target.on('drain', onDrain).once('close', stop);
-  until.addEventListener('abort', stop, {once: true});
+  onAbort(until, stop);
   if (input.readableEnded) onEnd();
   else input.on('data', onData).once('end', onEnd).resume();
 }

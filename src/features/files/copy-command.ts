@@ -1,4 +1,5 @@
 import type {Readable} from 'node:stream';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {counted} from '../../base/counted.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {UsageError} from '../../base/errors.js';
@@ -102,12 +103,11 @@ async function* readInput({
   signal,
 }: EnvironmentContext & SignalContext): AsyncGenerator<Buffer, void, undefined> {
   const input: Readable = context.stdin;
-  const abort = (): void => void input.destroy(signal.reason as Error);
-  signal.addEventListener('abort', abort, {once: true});
+  const forget = onAbort(signal, () => void input.destroy(signal.reason as Error));
   try {
     for await (const chunk of input as AsyncIterable<Buffer | string>) yield Buffer.from(chunk as Buffer);
   } finally {
-    signal.removeEventListener('abort', abort);
+    forget();
   }
 }
 

@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {runInBackground} from '../../base/async/background-work.js';
 import type {CallObserver, Connection} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
@@ -277,7 +278,7 @@ async function startServices({
   const notifyStop = (): void => {
     runInBackground('systemd notifier', manager.notify('STOPPING=1'));
   };
-  signal.addEventListener('abort', notifyStop, {once: true});
+  onAbort(signal, notifyStop);
   // Not awaited: pods do not wait for systemd.
   runInBackground('systemd notifier', manager.notify('READY=1', `MAINPID=${process.pid}`));
   const limitMs = Math.max(2 * periodToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);

@@ -1,6 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {Agent as HttpAgent, get as getHttp, type IncomingMessage, type RequestOptions} from 'node:http';
 import {Agent as HttpsAgent, get as getHttps} from 'node:https';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
@@ -57,6 +58,7 @@ export async function readLocalKubeletPods(query: LocalKubeletQuery): Promise<re
  */
 export class LocalKubeletClient implements Disposable {
   readonly #query: LocalKubeletQuery;
+  readonly #forgetSignal: () => void;
   readonly #agents = {http: new HttpAgent({keepAlive: true}), https: new HttpsAgent({keepAlive: true})};
   /** Access that was granted last. */
   #granted: Attempt | undefined;
@@ -65,7 +67,7 @@ export class LocalKubeletClient implements Disposable {
 
   constructor(query: LocalKubeletQuery) {
     this.#query = query;
-    query.signal.addEventListener('abort', this.#close, {once: true});
+    this.#forgetSignal = onAbort(query.signal, this.#close);
   }
 
   /**
@@ -91,7 +93,7 @@ export class LocalKubeletClient implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#query.signal.removeEventListener('abort', this.#close);
+    this.#forgetSignal();
     this.#close();
   }
 

@@ -1,6 +1,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {constants} from 'node:os';
 import {basename} from 'node:path';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 
@@ -55,12 +56,12 @@ export async function runWithEndpoint(words: readonly string[], options: RunProg
     if (isTerminated) child.kill('SIGTERM');
     else if (!hasTerminal) child.kill('SIGINT');
   };
-  signal.addEventListener('abort', interrupt, {once: true});
+  const forget = onAbort(signal, interrupt);
   if (signal.aborted) interrupt();
   try {
     return await exitCodeOf(child, program);
   } finally {
-    signal.removeEventListener('abort', interrupt);
+    forget();
   }
 }
 

@@ -1,5 +1,6 @@
-import {setMaxListeners} from 'node:events';
+import {fstatSync} from 'node:fs';
 import type {Writable} from 'node:stream';
+import {CallbackAbortController, onAbort} from '../../base/async/abort-callbacks.js';
 import {messageOf, SystemError} from '../../base/errors.js';
 import type {OutputTarget} from '../../streaming/session/remote-output.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session/session.js';
@@ -7,7 +8,7 @@ import type {CliContext} from '../../cli/process/context.js';
 import type {InputStream} from '../../cli/process/standard-input.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {DetachFilter} from './detach-filter.js';
-import {pipeFile} from '../../cli/terminal/pipe-file.js';
+import {createDirectReads, pipeFile} from '../../cli/terminal/pipe-file.js';
 import type {RawMode} from '../../cli/terminal/raw-mode.js';
 import {forwardStream, isTerminalInput, stopReadingOnAbort} from '../../cli/terminal/terminal-input.js';
 
@@ -42,9 +43,7 @@ export async function runSession(
   terminal: Pick<CliContext, 'stdin' | 'openStdin' | 'stdout' | 'stderr'>,
   options: RunSessionOptions,
 ): Promise<SessionEnd> {
-  // Any number of sessions can share these signals.
-  setMaxListeners(0, options.outputClosed, options.signal);
-  const ended = new AbortController();
+  const ended = new CallbackAbortController();
   if (options.tty) followSize(session, terminal, ended.signal);
   const stdin = session.stdin && (await inputOf(terminal, options));
   const rawMode = options.tty && stdin !== undefined ? await enterRawMode(stdin) : undefined;
@@ -84,10 +83,8 @@ async function enterRawMode(stdin: InputStream): Promise<RawMode | undefined> {
 async function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
-    const act = (): void => {
-      resolve();
-    };
-    signal.addEventListener('abort', act, {once: true, signal: until});
+    const forget = onAbort(signal, resolve);
+    onAbort(until, forget);
   });
 }
 
@@ -121,7 +118,7 @@ async function forwardInput(
       reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
     };
     if (stdin.isFile === true) {
-      pipeFile(STDIN, target, until).catch(fail);
+      pipeFile(STDIN, target, {until, isDirect: createDirectReads(fstatSync(STDIN))}).catch(fail);
       return;
     }
     stopReadingOnAbort(stdin, until);
@@ -147,7 +144,7 @@ function followSize(
   sendSize();
   // Node.js emits this event on SIGWINCH.
   stdout.on('resize', sendSize);
-  until.addEventListener('abort', () => void stdout.removeListener('resize', sendSize));
+  onAbort(until, () => void stdout.removeListener('resize', sendSize));
 }
 
 function sizeOf({columns, rows}: OutputStream): TerminalSize | undefined {

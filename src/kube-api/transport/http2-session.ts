@@ -1,5 +1,6 @@
 import http2, {type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders} from 'node:http2';
 import type {TLSSocket} from 'node:tls';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {pause} from '../../base/async/pause.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import {startTimer} from '../../base/async/timer.js';
@@ -68,13 +69,12 @@ export class Http2Session {
       {endStream: body === undefined},
     );
     this.#streams += 1;
-    const abort = (): void => {
+    const forget = onAbort(signal, () => {
       stream.destroy(signal.reason as Error);
-    };
-    signal.addEventListener('abort', abort);
+    });
     stream.once('close', () => {
       this.#streams -= 1;
-      signal.removeEventListener('abort', abort);
+      forget();
     });
     if (body !== undefined) stream.end(body);
     try {

@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import type {LiveValue} from '../contract/live-value.js';
 import {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
@@ -155,7 +156,7 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
   const unsubscribe = registry.probes?.subscribe((update) => {
     queue.probe(update);
   });
-  options.signal.addEventListener('abort', () => unsubscribe?.(), {once: true});
+  onAbort(options.signal, () => unsubscribe?.());
   return {...parts, handler, loop};
 }
 

@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {decideJob, type FinishedJobPod, type JobDecision} from '../../api/workloads/job-progress.js';
 import {
   countRestarts,
@@ -74,7 +75,7 @@ class JobSync {
     const limitMs = activeDeadlineSeconds === undefined ? undefined : activeDeadlineSeconds * 1000;
     using limit = createDeadline(clock, limitMs);
     using either = anySignal(this.#signal, this.#stop.signal);
-    limit.signal.addEventListener('abort', () => {
+    onAbort(limit.signal, () => {
       this.#fail(JOB_DEADLINE_EXCEEDED);
     });
     for (;;) {

@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {abortable} from '../../base/async/abortable.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
@@ -228,7 +229,7 @@ function createFirstRelist(signal: AbortSignal): {
   const done = new Promise<void>((resolved) => {
     resolve = resolved;
   });
-  signal.addEventListener('abort', resolve, {once: true});
+  onAbort(signal, resolve);
   const observe = ({kind}: PlegNotice): void => {
     if (kind === 'relisted' || kind === 'relist-failed') resolve();
   };

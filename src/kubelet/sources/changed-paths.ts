@@ -1,3 +1,4 @@
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {finishesWithin} from '../../base/async/deadline.js';
@@ -47,12 +48,12 @@ export class ChangedPaths {
     if (this.#names.size > 0) return;
     await new Promise<void>((resolve) => {
       const wake = (): void => {
-        signal.removeEventListener('abort', wake);
+        forget();
         this.#wake = undefined;
         resolve();
       };
+      const forget = onAbort(signal, wake);
       this.#wake = wake;
-      signal.addEventListener('abort', wake);
     });
     signal.throwIfAborted();
   }

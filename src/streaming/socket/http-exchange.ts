@@ -1,4 +1,5 @@
 import type {Duplex} from 'node:stream';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {decodeResponseBody, parseResponseHead, type ResponseHead} from './http-response.js';
 
 /** HTTP/1.1 request without a body. Its parts must not contain line breaks. */
@@ -83,16 +84,16 @@ async function receive<T extends object | true>(
       const onEnd = (): void => {
         resolve({value: undefined, bytes});
       };
-      const onAbort = (): void => {
+      const abort = (): void => {
         fail(signal.reason);
       };
+      const forget = onAbort(signal, abort);
       stop = () => {
         socket.off('data', onData).off('error', fail).off('close', onEnd).off('end', onEnd);
-        signal.removeEventListener('abort', onAbort);
+        forget();
       };
       socket.on('data', onData).once('error', fail).once('close', onEnd).once('end', onEnd);
-      signal.addEventListener('abort', onAbort, {once: true});
-      if (signal.aborted) onAbort();
+      if (signal.aborted) abort();
       socket.resume();
     });
   } finally {

@@ -1,4 +1,5 @@
 import {Duplex} from 'node:stream';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {END_OF_FILE, type SocketBinding, type TcpHandle} from '../../base/net/socket-binding.js';
 import {socketError} from '../../base/net/socket-error.js';
 import type {BufferPressureObserver} from './read-buffer-pool.js';
@@ -32,14 +33,10 @@ export async function connectTcp(
         if (status < 0) reject(socketError('connect', status, {address: host, port}));
         else resolve();
       };
-      const onAbort = (): void => {
+      stop = onAbort(signal, () => {
         const fail: (error: unknown) => void = reject;
         fail(signal.reason);
-      };
-      stop = () => {
-        signal.removeEventListener('abort', onAbort);
-      };
-      signal.addEventListener('abort', onAbort, {once: true});
+      });
       const request = binding.tcpConnectRequest();
       request.oncomplete = settle;
       const method = host.includes(':') ? 'connect6' : 'connect';

@@ -1,3 +1,4 @@
+import {CallbackAbortController} from '../../base/async/abort-callbacks.js';
 import type {Clock} from '../../base/clock.js';
 import {parseStreamingAddress} from '../session/streaming-address.js';
 import {readBoundedText} from '../session/read-bounded-text.js';
@@ -50,7 +51,7 @@ function startSession(
   const opened = connection.openStreams(...types.map((streamtype) => ({streamtype})));
   const streams = new Map(types.map((type, index) => [type, opened[index]]));
   const [stdin, stdout, stderr] = ['stdin', 'stdout', 'stderr'].map((type) => streams.get(type));
-  const ended = new AbortController();
+  const ended = new CallbackAbortController();
   const outputs = [stdout, stderr];
   const results = [
     readResult(connection, streams.get('error')),

@@ -1,4 +1,5 @@
 import {Duplex} from 'node:stream';
+import {onAbort} from '../../base/async/abort-callbacks.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {RawData, WebSocket} from 'ws';
 import {joinHostPort} from '../../base/net/join-host-port.js';
@@ -75,13 +76,12 @@ export async function dialChannels(
   const socket = new WebSocket(url, [...request.protocols], settings);
   // The first messages may arrive in one packet with the response, so the listeners are attached now.
   const channels = new ChannelSocket(socket, request);
-  const abort = (): void => {
-    socket.terminate();
-  };
   using limit = createUpgradeDeadline(address, options.clock);
   using either = anySignal(options.signal, limit.signal);
   const {signal} = either;
-  signal.addEventListener('abort', abort, {once: true});
+  const forget = onAbort(signal, () => {
+    socket.terminate();
+  });
   try {
     await opened(socket, address, options);
     return channels;
@@ -90,7 +90,7 @@ export async function dialChannels(
     signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener('abort', abort);
+    forget();
   }
 }
 

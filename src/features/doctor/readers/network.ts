@@ -1,5 +1,6 @@
 import {Resolver} from 'node:dns/promises';
 import {join} from 'node:path';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import type {Clock} from '../../../base/clock.js';
 import {isObject} from '../../../base/is-object.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
@@ -141,16 +142,15 @@ async function ask(server: string, signal: AbortSignal): Promise<void> {
   const resolver = new Resolver({timeout: DNS_TIMEOUT_MS, tries: 1});
   resolver.setServers([server.includes(':') ? `[${server.replace(/%.*$/, '')}]` : server]);
   // A pending question would keep the process.
-  const cancel = (): void => {
+  const forget = onAbort(signal, () => {
     resolver.cancel();
-  };
-  signal.addEventListener('abort', cancel, {once: true});
+  });
   try {
     await resolver.resolveNs('.');
   } catch (error) {
     const {code} = error as {readonly code?: string};
     if (code === undefined || !ANSWERS.has(code)) throw error;
   } finally {
-    signal.removeEventListener('abort', cancel);
+    forget();
   }
 }

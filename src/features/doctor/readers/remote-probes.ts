@@ -1,6 +1,7 @@
 import {get as getHttp} from 'node:http';
 import {get as getHttps} from 'node:https';
 import {connect} from 'node:net';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {SystemError} from '../../../base/errors.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
@@ -115,8 +116,7 @@ export async function askNameServerOverTcp(
   port = DNS_PORT,
 ): Promise<void> {
   const socket = connect(await node.socketToAddress(server, port));
-  const destroy = (): void => void socket.destroy();
-  signal.addEventListener('abort', destroy, {once: true});
+  const forget = onAbort(signal, () => void socket.destroy());
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once('data', () => {
@@ -129,7 +129,7 @@ export async function askNameServerOverTcp(
       socket.write(QUESTION);
     });
   } finally {
-    signal.removeEventListener('abort', destroy);
+    forget();
     socket.destroy();
   }
 }

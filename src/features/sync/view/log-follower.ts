@@ -1,4 +1,5 @@
 import {StringDecoder} from 'node:string_decoder';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
@@ -103,8 +104,9 @@ export class LogFollower {
       );
     };
     if (this.#interrupted.aborted) limit();
-    else this.#interrupted.addEventListener('abort', limit, {once: true, signal: finished.signal});
+    const forget = onAbort(this.#interrupted, limit);
     await Promise.all(readings.map(async ({done}) => done));
+    forget();
     finished.abort();
   }
 

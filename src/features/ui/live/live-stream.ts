@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import type {UiSnapshot} from './ui-sampler.js';
 
 /** Change between two samples, as texts in JSON by key. */
@@ -47,14 +48,13 @@ export class LiveStream {
   async #pushed(signal: AbortSignal): Promise<void> {
     try {
       await new Promise<void>((resolve, reject) => {
-        const abort = (): void => {
+        const forget = onAbort(signal, () => {
           reject(signal.reason as Error);
-        };
+        });
         this.#notify = () => {
-          signal.removeEventListener('abort', abort);
+          forget();
           resolve();
         };
-        signal.addEventListener('abort', abort, {once: true});
       });
     } finally {
       this.#notify = undefined;

@@ -1,4 +1,5 @@
 import type {WebSocket} from 'ws';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {KcriError} from '../../../base/errors.js';
@@ -91,7 +92,7 @@ async function serveTerminal(
   const disconnect = (): void => {
     session.close();
   };
-  either.signal.addEventListener('abort', disconnect, {once: true});
+  onAbort(either.signal, disconnect);
   if (either.signal.aborted) disconnect();
   const size = parseSize({columns: Number(query.get('columns')), rows: Number(query.get('rows'))});
   if (size !== undefined) session.resize(size);

@@ -1,5 +1,6 @@
 import {Writable} from 'node:stream';
 import type {WebSocket} from 'ws';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {drainsWithin} from '../../../base/async/drains-within.js';
 import type {Clock} from '../../../base/clock.js';
 import {STALL_LIMIT_MS} from '../server/text-sink.js';
@@ -14,7 +15,7 @@ export class TerminalOutput extends Writable {
   constructor(client: Pick<WebSocket, 'send'>, closed: AbortSignal) {
     super();
     this.#client = client;
-    closed.addEventListener('abort', () => {
+    onAbort(closed, () => {
       this.setPaused(false);
     });
   }

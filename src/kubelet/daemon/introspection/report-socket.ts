@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {once} from 'node:events';
 import {chmod, rmdir, unlink, type FileHandle} from 'node:fs/promises';
@@ -154,17 +155,16 @@ export async function queryKubelet(
 async function exchange(path: string, request: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const socket = connect({path});
-  const abort = (): void => {
+  const forget = onAbort(signal, () => {
     socket.destroy(signal.reason as Error);
-  };
-  signal.addEventListener('abort', abort);
+  });
   try {
     socket.end(request);
     const chunks: Buffer[] = [];
     for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   } finally {
-    signal.removeEventListener('abort', abort);
+    forget();
     socket.destroy();
   }
 }

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {registrationService} from '../../../plugin-api/served-service.js';
 import {serveSocket} from '../../../plugin-api/serve-socket.js';
@@ -55,7 +56,7 @@ export async function startDeviceManager(
       logger.error(error, 'Error while serving device plugin registration grpc server');
     };
     const server = await serveSocket(join(directory, REGISTRATION_SOCKET), [service], {onError});
-    signal.addEventListener('abort', () => {
+    onAbort(signal, () => {
       plugins.close();
       server.close().catch(onError);
     });

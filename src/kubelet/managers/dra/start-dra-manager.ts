@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {ResourceStatus} from '../../../api/types/v1-status.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
@@ -57,10 +58,10 @@ export async function startDraManager(
     writeCheckpoint: (text) => writeCheckpointFile(path, text),
   });
   await restore(manager, path);
-  signal.addEventListener('abort', () => {
+  onAbort(signal, () => {
     drivers.stopFollowing();
   });
-  services.ended.addEventListener('abort', () => {
+  onAbort(services.ended, () => {
     drivers.close();
   });
   const problem = await local?.load();

@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 /**
  * Runs a limited number of image pulls at a time, first come, first served (images/puller.go). The kubelet's default
  * limit is one (serializeImagePulls).
@@ -28,16 +29,15 @@ export class PullQueue {
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const onFree = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      const onAbort = (): void => {
+      const forget = onAbort(signal, () => {
         this.#waiting.splice(this.#waiting.indexOf(onFree), 1);
         reject(signal.reason as Error);
+      });
+      const onFree = (): void => {
+        forget();
+        resolve();
       };
       this.#waiting.push(onFree);
-      signal.addEventListener('abort', onAbort, {once: true});
     });
   }
 

@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {pause} from '../../../base/async/pause.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import {timestampOf} from '../../../base/clock.js';
@@ -70,15 +71,14 @@ export class GenericPleg implements Pleg {
 
   async run(): Promise<void> {
     const {signal} = this.#options;
-    const wake = (): void => {
+    const forget = onAbort(signal, () => {
       this.#pause.abort();
-    };
-    signal.addEventListener('abort', wake);
+    });
     while (!signal.aborted) {
       await this.#relist();
       await this.#waitForNext();
     }
-    signal.removeEventListener('abort', wake);
+    forget();
     this.#notifyRecovery();
   }
 

@@ -1,5 +1,6 @@
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {TokenBucket} from '../../../base/async/token-bucket.js';
 import {rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
@@ -39,7 +40,7 @@ export async function servePodResources(services: Services, signal: AbortSignal)
   try {
     await withFileErrors('creating', directory, () => mkdir(directory, {recursive: true, mode: 0o750}));
     const server = await serveSocket(join(directory, 'kubelet.sock'), servicesOf(services), options);
-    signal.addEventListener('abort', () => {
+    onAbort(signal, () => {
       server.close().catch(onError);
     });
   } catch (error) {

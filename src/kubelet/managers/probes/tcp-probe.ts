@@ -1,4 +1,5 @@
 import {connect} from 'node:net';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import type {TCPSocketAction} from '../../../api/types/v1-pod.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
@@ -29,14 +30,13 @@ async function dial(
   return await new Promise((resolve) => {
     const socket = connect(address);
     const end = (result: ProbeHandlerResult): void => {
-      timeUp.removeEventListener('abort', tooLate);
+      forget();
       socket.destroy();
       resolve(result);
     };
-    const tooLate = (): void => {
+    const forget = onAbort(timeUp, () => {
       end(failure(`dial tcp ${joinHostPort(address)}: i/o timeout`));
-    };
-    timeUp.addEventListener('abort', tooLate, {once: true});
+    });
     socket.once('connect', () => {
       end(success());
     });

@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
@@ -49,11 +50,11 @@ export async function pipeDuplex(client: Duplex, backend: Socket, options: PipeD
     runInBackground('HTTP server', closeGracefully(client, clock));
   });
   if (signal.aborted || client.destroyed || backend.destroyed) destroyBoth();
-  signal.addEventListener('abort', destroyBoth, {once: true});
+  const forget = onAbort(signal, destroyBoth);
   client.pipe(backend);
   backend.pipe(client, {end: false});
   await bothClosed;
-  signal.removeEventListener('abort', destroyBoth);
+  forget();
 }
 
 async function closed(connection: Duplex): Promise<void> {

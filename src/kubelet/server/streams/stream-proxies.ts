@@ -1,3 +1,4 @@
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {createBackendDialOptions, resolveBackendAddress} from '../../../streaming/session/local-backend.js';
 import {dialSpdy} from '../../../streaming/spdy/dial-spdy.js';
 import type {KubeletRequest, UpgradedResponse} from '../kubelet-response.js';
@@ -54,13 +55,13 @@ export function createTranslatingProxy(streams: StreamQuery): StreamProxy {
           connection.close();
           socket.destroy();
         };
-        signal.addEventListener('abort', destroyBoth, {once: true});
+        const forget = onAbort(signal, destroyBoth);
         if (signal.aborted) destroyBoth();
         const client = await acceptWebSocket(raw, {socket, head}, V5_CHANNEL_PROTOCOL);
         socket.once('timeout', destroyBoth).setTimeout(streamingIdleTimeoutMs);
         if (client === undefined) connection.close();
         else await translateStreams(client, connection, streams);
-        signal.removeEventListener('abort', destroyBoth);
+        forget();
       },
     };
   };

@@ -1,5 +1,6 @@
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
+import {onAbort} from '../../../base/async/abort-callbacks.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {createBackendDialOptions, resolveBackendAddress} from '../../../streaming/session/local-backend.js';
@@ -50,10 +51,9 @@ export async function openBackend(
   using limit = createUpgradeDeadline(address, clock);
   using either = anySignal(signal, limit.signal);
   const combined = either.signal;
-  const destroy = (): void => {
+  const forget = onAbort(combined, () => {
     socket.destroy();
-  };
-  combined.addEventListener('abort', destroy, {once: true});
+  });
   try {
     return await upgrade(socket, address, request);
   } catch (error) {
@@ -61,7 +61,7 @@ export async function openBackend(
     combined.throwIfAborted();
     throw error;
   } finally {
-    combined.removeEventListener('abort', destroy);
+    forget();
   }
 }
 
