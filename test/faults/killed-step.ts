@@ -1,4 +1,5 @@
 import {ChildProcess} from 'node:child_process';
+import directCalls from 'node:fs';
 import fs from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
 import type {Connection} from '../../src/cri/index.js';
@@ -75,6 +76,7 @@ export class KilledStep {
       [path, other].filter((argument) => typeof argument === 'string').join(' '),
     );
     this.#watch(fs, ['open'], ([path, flags]) => (/[wa]/.test(String(flags)) ? String(path) : undefined));
+    this.#watch(directCalls, DIRECT_METHODS, ([path]) => String(path));
     this.#watch(ChildProcess.prototype, ['spawn'], ([options]) => (options as {readonly file: string}).file);
     syncBuiltinESMExports();
   }
@@ -111,6 +113,8 @@ export class KilledStep {
 }
 
 const HANDLE_METHODS = ['write', 'writeFile', 'sync', 'chmod'];
+/** Calls that the kubelet makes on its main thread, because they change nothing on a disk. */
+const DIRECT_METHODS = ['mkdirSync', 'writeFileSync'];
 const FILE_METHODS = [
   ...['writeFile', 'appendFile', 'rename', 'link', 'symlink', 'unlink'],
   ...['mkdir', 'mkdtemp', 'rmdir', 'rm', 'chmod', 'chown', 'lchown', 'utimes'],

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {fstatSync} from 'node:fs';
 import {chown, readdir, realpath, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {KcriError} from '../errors.js';
+import {hasErrno, KcriError} from '../errors.js';
 import {isProcessAlive, ownProcessIdentity, PROCESS_IDENTITY} from '../process-identity.js';
 import {ifPresent, withFile, withFileErrors} from './files.js';
 
@@ -205,6 +205,19 @@ export async function writeNewFile(
     await file.writeFile(content);
     if (isDurable) await file.sync();
   });
+}
+
+/**
+ * Creates a file with exactly this mode regardless of the umask, without fsync, or nothing if it fails. A killed process may leave a
+ * part of it. Rejects with the system error, EEXIST if something is at the path.
+ */
+export async function createFile(path: string, content: string, mode: number): Promise<void> {
+  try {
+    await writeNewFile(path, content, {mode, isDurable: false});
+  } catch (error) {
+    if (!hasErrno(error, 'EEXIST')) await unlink(path).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Syncs a directory: a rename is durable only after that. Rejects with the system error. */

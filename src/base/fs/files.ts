@@ -118,13 +118,14 @@ export async function makeDirectories(directories: readonly DirectoryToMake[]): 
       return true;
     };
     await withFileErrors('creating the directory', path, async () => {
-      // Parents nearly always exist, so they are created only when one is missing.
+      // A parent that has been there is created again only when it is missing.
       if (parent === undefined) await attempt();
-      else if ((await ifPresent(attempt)) === undefined) {
+      else if (!existing.has(parent.path) || (await ifPresent(attempt)) === undefined) {
         await make(parent);
         await attempt();
       }
     });
+    if (parents.has(path)) keepExisting(path);
   };
   const parents = new Set(directories.map(({path}) => dirname(path)));
   try {
@@ -134,6 +135,18 @@ export async function makeDirectories(directories: readonly DirectoryToMake[]): 
     for (const path of made.reverse()) await rmdir(path).catch(() => undefined);
     throw error;
   }
+}
+
+/** Directories that makeDirectories has created or found, in the order in which it did so last. */
+const existing = new Set<string>();
+/** Number of directories that are remembered: those of pods are removed as trees, without a call for each. */
+const MAX_EXISTING = 1000;
+
+function keepExisting(path: string): void {
+  existing.delete(path);
+  existing.add(path);
+  const [oldest] = existing;
+  if (existing.size > MAX_EXISTING && oldest !== undefined) existing.delete(oldest);
 }
 
 /** Bits of a file's mode that chmod(2) sets. */

@@ -1,10 +1,12 @@
 import {createHash} from 'node:crypto';
+import {lstatSync} from 'node:fs';
 import {lstat, readlink, symlink, unlink} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
 import {systemClock, type Clock} from '../clock.js';
 import {hasErrno, SystemError} from '../errors.js';
 import {isProcessAlive, ownProcessIdentity, pidOf, PROCESS_IDENTITY} from '../process-identity.js';
+import {fileIdentity} from './file-cache.js';
 import {fileError, ifPresent, withFileErrors} from './files.js';
 import {makeDirectoryPath} from './make-directory-path.js';
 
@@ -71,16 +73,27 @@ async function take(path: string, self: string): Promise<boolean> {
 
 function heldLock(path: string, self: string): Lock {
   let held = true;
+  const link = linkIdentity(path);
   return {
     path,
     [Symbol.asyncDispose]: async () => {
       if (!held) return;
       held = false;
       // If the link was removed by hand, it may belong to another process now.
-      if ((await readHolder(path)) === self)
+      const isOwn = link !== undefined && link === linkIdentity(path);
+      if (isOwn || (await readHolder(path)) === self)
         await withFileErrors('releasing the lock', path, () => ifPresent(() => unlink(path)));
     },
   };
+}
+
+/**
+ * Returns the identity of a link. Asked on this thread, since another takes longer than the answer, which the kernel has from the
+ * creation.
+ */
+function linkIdentity(path: string): string | undefined {
+  const link = lstatSync(path, {bigint: true, throwIfNoEntry: false});
+  return link && fileIdentity(link);
 }
 
 const HOLDER = new RegExp(`^${PROCESS_IDENTITY.source}$`);

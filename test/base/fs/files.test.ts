@@ -1,4 +1,4 @@
-import {chmod, mkdir, readdir, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {SystemError} from '../../../src/base/errors.js';
@@ -9,6 +9,7 @@ import {
   validatePathSegment,
 } from '../../../src/base/fs/files.js';
 import {mode, withUmask} from '../file-mode.js';
+import {countFileRequests} from '../count-file-requests.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
 test('new directories get exactly the given mode, and existing ones keep theirs', async () => {
@@ -21,6 +22,23 @@ test('new directories get exactly the given mode, and existing ones keep theirs'
     {path: child, mode: 0o777},
   ]);
   expect([await mode(parent), await mode(child)]).toEqual([0o700, 0o777]);
+});
+
+test('each new directory takes one call, and so does one whose parent was there before', async () => {
+  withUmask(0);
+  const parent = join(await temporaryDirectory(), 'a');
+  const make = async (...names: readonly string[]): Promise<number> => {
+    using requests = countFileRequests();
+    await makeDirectories(
+      [parent, ...names.map((name) => join(parent, name))].map((path) => ({path, mode: 0o755})),
+    );
+    return requests.count;
+  };
+  expect(await make('b', 'c')).toBe(3);
+  expect(await make('b', 'd')).toBe(2);
+  await rm(parent, {recursive: true});
+  // An attempt that shows that the parent is missing, the parent and the directory.
+  expect(await make('b')).toBe(3);
 });
 
 test('if one directory cannot be created, those created before it are removed', async () => {

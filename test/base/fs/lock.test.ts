@@ -1,6 +1,6 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, readlink, rm, symlink, writeFile} from 'node:fs/promises';
+import {lchown, lstat, mkdtemp, readFile, readlink, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
@@ -79,6 +79,29 @@ test('a released lock can be acquired again and leaves no file', async () => {
   }
   await using second = await acquireLock(path);
   await second[Symbol.asyncDispose]();
+  await expect(readlink(path)).rejects.toThrow('ENOENT');
+});
+
+test('a lock that another process holds after its link was removed by hand is not released', async () => {
+  const path = join(await temporaryDirectory(), 'a.lock');
+  const lock = await acquireLock(path);
+  const other = `${await readlink(path)}0`;
+  await rm(path);
+  await symlink(other, path);
+  await lock[Symbol.asyncDispose]();
+  expect(await readlink(path)).toBe(other);
+});
+
+test('a lock whose link has got another owner is released', async () => {
+  const path = join(await temporaryDirectory(), 'a.lock');
+  const lock = await acquireLock(path);
+  const {uid, gid, ctimeNs} = await lstat(path, {bigint: true});
+  // Changes the time of the last change also if the owner stays the same.
+  await until(async () => {
+    await lchown(path, Number(uid), Number(gid));
+    return (await lstat(path, {bigint: true})).ctimeNs !== ctimeNs;
+  });
+  await lock[Symbol.asyncDispose]();
   await expect(readlink(path)).rejects.toThrow('ENOENT');
 });
 

@@ -33,6 +33,7 @@ describe.skipIf(!hasLoopDevices)('pods with CSI volumes (needs root)', () => {
 
   test.concurrent.each<readonly [what: string, pattern: RegExp, point: VolumePoint]>([
     ['a volume was mounted', /^rename .*\/volumes\/kubernetes\.io~csi\/files\/vol_data\.json$/, {}],
+    ['a cgroup of a pod was created', /^mkdirSync .*\/pod[^/]*$/, {aftermath: 'lost'}],
     ['a device was bound', /^spawn mount$/, {aftermath: 'reboot'}],
     ['a volume was unstaged', /^rmdir .*\/globalmount$/, {aftermath: 'driver'}],
     ['a container was started', /^startContainer/, {aftermath: 'deleted'}],

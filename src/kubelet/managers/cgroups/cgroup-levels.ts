@@ -1,13 +1,19 @@
-import {mkdir, writeFile} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
-import {withFileErrors} from '../../../base/fs/files.js';
 import {MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {isQosCgroup} from '../../resources/pod-cgroup-parent.js';
 import {cgroupValues, cpuWeightValue, type CgroupValue} from './cgroup-files.js';
 import type {CreatedCgroups} from './created-cgroups.js';
-import {inodeOf, readText, splitFields, writeValue, type Hierarchy} from './hierarchies.js';
+import {
+  inodeOf,
+  makeCgroup,
+  readText,
+  splitFields,
+  writeValue,
+  writeValueInUse,
+  type Hierarchy,
+} from './hierarchies.js';
 import {roundQuotas} from './slice-properties.js';
 import {setSliceLimits, startSlice} from './systemd-slices.js';
 
@@ -103,7 +109,7 @@ async function ensureLevel(context: CreationContext, level: string): Promise<voi
   }
   if (!(await created.has(directory))) return;
   if (isNew && level === cgroupRoot.allPods?.path)
-    await writeLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
+    await writeNewLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
   await keepWeight(context, level);
 }
 
@@ -133,46 +139,33 @@ export async function createCgroup(
   const isSlice = hierarchy.sliceRoot === hierarchy.path && isMissing;
   // systemd removes what it does not know.
   if (isSlice) await startSlice(path, version);
-  if (version === 2) await enableControllers(dirname(directory), hierarchy);
+  if (version === 2) enableControllers(dirname(directory), hierarchy);
   // With cgroup v1, systemd has created the cgroup in some hierarchies.
   const isLeft = isSlice ? inodeOf(directory) === undefined : isMissing;
-  const isNew = isLeft ? await makeCgroup(directory) : isMissing;
-  if (version === 1 && basename(hierarchy.path) === 'cpuset') await inheritCpuset(hierarchy.path, directory);
+  const isNew = isLeft ? makeCgroup(directory) : isMissing;
+  if (version === 1 && basename(hierarchy.path) === 'cpuset') inheritCpuset(hierarchy.path, directory);
   return isNew;
-}
-
-async function makeCgroup(directory: string): Promise<boolean> {
-  return await withFileErrors('creating the cgroup', directory, async () => {
-    try {
-      await mkdir(directory, 0o755);
-      return true;
-    } catch (error) {
-      if (hasErrno(error, 'EEXIST')) return false;
-      throw error;
-    }
-  });
 }
 
 /**
  * Copies the CPUs and memory nodes of its parent to a cgroup that has none, which could not have processes, and first to a parent
  * that has none (cpusetCopyIfNeeded).
  */
-async function inheritCpuset(root: string, directory: string): Promise<void> {
+function inheritCpuset(root: string, directory: string): void {
   const parent = dirname(directory);
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     if (readText(`${directory}/${file}`).trim() !== '') continue;
     const inherited = (): string => readText(`${parent}/${file}`).trim();
-    if (inherited() === '' && parent.length > root.length) await inheritCpuset(root, parent);
+    if (inherited() === '' && parent.length > root.length) inheritCpuset(root, parent);
     const value = inherited();
-    if (value !== '') await writeValue(directory, {file, value});
+    if (value !== '') writeValue(`${directory}/${file}`, value);
   }
 }
 
 /** Enables controllers for the children of a cgroup (cgroup v2). */
-async function enableControllers(parent: string, hierarchy: Hierarchy): Promise<void> {
+function enableControllers(parent: string, hierarchy: Hierarchy): void {
   const missing = missingControllers(parent, hierarchy).map((name) => `+${name}`);
-  const file = subtreeControl(parent);
-  if (missing.length > 0) await withFileErrors('writing', file, () => writeFile(file, missing.join(' ')));
+  if (missing.length > 0) writeValue(subtreeControl(parent), missing.join(' '));
 }
 
 /** Returns the controllers that children of a cgroup lack (cgroup v2). */
@@ -192,16 +185,35 @@ export function hasLimits(hierarchy: Hierarchy, path: string, values: readonly C
     .every(({file, value}) => readText(`${hierarchy.path}${path}/${file}`).trim() === value);
 }
 
-/** Writes the values of a hierarchy's controllers. */
+/** Writes the values of a hierarchy's controllers. Rejects with SystemError. */
 export async function writeLimits(
   hierarchy: Hierarchy,
   path: string,
   values: readonly CgroupValue[],
 ): Promise<void> {
-  const {sliceRoot, controllers} = hierarchy;
+  for (const value of await limitSlice(hierarchy, path, values))
+    await writeValueInUse(hierarchy.path + path, value);
+}
+
+/** Writes the values of a hierarchy's controllers for a cgroup without processes. Rejects with SystemError. */
+export async function writeNewLimits(
+  hierarchy: Hierarchy,
+  path: string,
+  values: readonly CgroupValue[],
+): Promise<void> {
+  for (const {file, value} of await limitSlice(hierarchy, path, values))
+    writeValue(`${hierarchy.path}${path}/${file}`, value);
+}
+
+/** Sets the limits of a slice; returns the values to write, since systemd has no properties for some. */
+async function limitSlice(
+  {sliceRoot, controllers}: Hierarchy,
+  path: string,
+  values: readonly CgroupValue[],
+): Promise<readonly CgroupValue[]> {
   const requested = values.filter(({controller}) => controllers.includes(controller));
-  const own = sliceRoot === undefined ? requested : roundQuotas(requested);
-  if (sliceRoot !== undefined) await setSliceLimits(path, own);
-  // systemd has no properties for some.
-  for (const value of own) await writeValue(hierarchy.path + path, value);
+  if (sliceRoot === undefined) return requested;
+  const own = roundQuotas(requested);
+  await setSliceLimits(path, own);
+  return own;
 }

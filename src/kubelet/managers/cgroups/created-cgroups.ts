@@ -13,7 +13,12 @@ import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {inodeOf} from './hierarchies.js';
 
-type Work = (created: CreatedCgroups) => Promise<void>;
+/** Work with the ledger. */
+interface Work {
+  /** Returns the cgroups to record as incomplete before the work. */
+  readonly begin: () => readonly string[];
+  readonly run: (created: CreatedCgroups) => Promise<void>;
+}
 
 /** Work of one root directory that shares the lock, and one reading and one writing of the ledger. */
 interface Session {
@@ -33,13 +38,18 @@ let lastSession: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs work with the ledger under the lock for the cgroups above pods. Work that waits for the lock runs one after the other
- * under one lock: a hundred pods that start at once would poll for it. Rejects with SystemError.
+ * under one lock: a hundred pods that start at once would poll for it. Cgroups that `begin` returns, which is called under the lock,
+ * are recorded as incomplete before, by one write for all that share the lock. Rejects with SystemError.
  */
-export async function withCreatedCgroups({rootDir}: CgroupRoot, work: Work): Promise<void> {
+export async function withCreatedCgroups(
+  {rootDir}: CgroupRoot,
+  run: Work['run'],
+  begin: Work['begin'] = () => [],
+): Promise<void> {
   if (nextSession?.rootDir !== rootDir || nextSession.works.length >= MAX_WORKS)
     nextSession = createSession(rootDir);
   const {works, done} = nextSession;
-  const index = works.push(work) - 1;
+  const index = works.push({run, begin}) - 1;
   const errors = await done;
   if (errors.has(index)) throw errors.get(index);
 }
@@ -60,13 +70,33 @@ async function workUnderLock(rootDir: string, works: readonly Work[]): Promise<R
   try {
     const created = new CreatedCgroups(rootDir);
     const errors = new Map<number, unknown>();
-    for (const [index, work] of works.entries())
-      await work(created).catch((error: unknown) => errors.set(index, error));
+    await beginAll(created, works, errors);
+    for (const [index, {run}] of works.entries())
+      if (!errors.has(index)) await run(created).catch((error: unknown) => errors.set(index, error));
     await created.flush();
     return errors;
   } finally {
     await lock[Symbol.asyncDispose]();
   }
+}
+
+/** Records what the works begin with, and adds the errors of those that cannot run. */
+async function beginAll(
+  created: CreatedCgroups,
+  works: readonly Work[],
+  errors: Map<number, unknown>,
+): Promise<void> {
+  const begun = works.map(({begin}, index) => {
+    try {
+      return begin();
+    } catch (error) {
+      errors.set(index, error);
+      return [];
+    }
+  });
+  await created.begin(begun.flat()).catch((error: unknown) => {
+    for (const [index, directories] of begun.entries()) if (directories.length > 0) errors.set(index, error);
+  });
 }
 
 /** Value in place of the inode of a directory whose creation has started and may be incomplete. */

@@ -1,4 +1,4 @@
-import {readdirSync, readFileSync, statSync, type BigIntStats} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, statSync, writeFileSync, type BigIntStats} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
 import {fileError, withFileErrors} from '../../../base/fs/files.js';
@@ -20,8 +20,9 @@ export interface Hierarchy {
 }
 
 /*
- * Cgroups are listed and read on this thread: they are in memory, and handing a call to another thread takes longer than the
- * call. Changes may wait for the kernel, and are not made on it.
+ * Cgroups are listed, read, created and written on this thread: they are in memory, and handing a call to another thread takes
+ * longer than the call. Limits of memory that may be in use are written on another one, since the kernel first frees memory, which may
+ * take as long as a disk, and so are removals.
  */
 
 /**
@@ -90,13 +91,42 @@ function statusOf(directory: string): BigIntStats | undefined {
   }
 }
 
-/** Writes a limit of a cgroup. Rejects with SystemError. */
-export async function writeValue(
+/**
+ * Creates a cgroup. Returns false if it already exists.
+ *
+ * @throws SystemError if it cannot be created.
+ */
+export function makeCgroup(directory: string): boolean {
+  try {
+    mkdirSync(directory, 0o755);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw fileError('creating the cgroup', directory, error);
+  }
+}
+
+/** Writes a value of a cgroup that may have processes, which may take as long as freeing their memory. Rejects with SystemError. */
+export async function writeValueInUse(
   directory: string,
-  {file, value}: Pick<CgroupValue, 'file' | 'value'>,
+  {controller, file, value}: CgroupValue,
 ): Promise<void> {
   const path = `${directory}/${file}`;
-  await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
+  if (controller !== 'memory') writeValue(path, value);
+  else await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
+}
+
+/**
+ * Writes a file of a cgroup, which must not be a limit of memory that is in use.
+ *
+ * @throws SystemError if it cannot be written.
+ */
+export function writeValue(path: string, value: string): void {
+  try {
+    writeFileSync(path, value);
+  } catch (error) {
+    throw fileError(`writing ${value} to`, path, error);
+  }
 }
 
 /**

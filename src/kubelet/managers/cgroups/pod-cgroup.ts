@@ -23,6 +23,7 @@ import {
   keepWeight,
   missingLevels,
   writeLimits,
+  writeNewLimits,
   type CreationContext,
 } from './cgroup-levels.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
@@ -46,9 +47,9 @@ export async function ensurePodCgroup(
   if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories)))
     return false;
   const values = cgroupValues(cgroupRoot.version, limits);
-  await withCreatedCgroups(cgroupRoot, async (created) => {
+  const create = async (created: CreatedCgroups): Promise<void> => {
     const begun = missingLevels(hierarchies, levelsOf(dirname(path)));
-    await created.begin([...begun, ...missingOf(directories)]);
+    await created.begin(begun);
     try {
       for (const hierarchy of hierarchies)
         await createInHierarchy({cgroupRoot, hierarchy, created, begun}, path, values);
@@ -58,7 +59,8 @@ export async function ensurePodCgroup(
     }
     await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
     await created.finish(directories);
-  });
+  };
+  await withCreatedCgroups(cgroupRoot, create, () => missingOf(directories));
   return true;
 }
 
@@ -154,7 +156,7 @@ async function createInHierarchy(
   await unlessReadOnly(hierarchy, async () => {
     if (await hasReadyParents(context, parents)) await keepWeight(context, dirname(path));
     else await ensureLevels(context, parents);
-    await createCgroup(cgroupRoot, hierarchy, path);
-    await writeLimits(hierarchy, path, values);
+    const isNew = await createCgroup(cgroupRoot, hierarchy, path);
+    await (isNew ? writeNewLimits : writeLimits)(hierarchy, path, values);
   });
 }

@@ -1,9 +1,8 @@
 import {constants} from 'node:fs';
-import {lstat, unlink} from 'node:fs/promises';
+import {lstat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
-import {writeNewFile} from '../../../base/fs/atomic-write.js';
-import {hasErrno} from '../../../base/errors.js';
+import {createFile} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFile, withFileErrors} from '../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {ContainerInstance} from '../../contract/pod-filesystem.js';
@@ -126,7 +125,8 @@ async function afterOtherWrites(path: string, write: () => Promise<void>): Promi
 
 async function writeIfChanged(path: string, content: string): Promise<void> {
   const isSame = await withFileErrors('reading', path, () => ifPresent(() => hasContent(path, content)));
-  if (isSame === undefined) await withFileErrors('writing', path, () => createWhole(path, content));
+  // A part that a killed process leaves is overwritten before a container starts.
+  if (isSame === undefined) await withFileErrors('writing', path, () => createFile(path, content, 0o644));
   else if (!isSame)
     await withFileErrors('writing', path, () =>
       withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {
@@ -135,16 +135,6 @@ async function writeIfChanged(path: string, content: string): Promise<void> {
         await file.truncate(Buffer.byteLength(content));
       }),
     );
-}
-
-/** Creates the file, or nothing if it fails. A part that a killed process leaves is overwritten before a container starts. */
-async function createWhole(path: string, content: string): Promise<void> {
-  try {
-    await writeNewFile(path, content, {mode: 0o644, isDurable: false});
-  } catch (error) {
-    if (!hasErrno(error, 'EEXIST')) await unlink(path).catch(() => undefined);
-    throw error;
-  }
 }
 
 /** Compares a file with `content` without reading more than its length. */

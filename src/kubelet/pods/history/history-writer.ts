@@ -1,15 +1,13 @@
-import {BackgroundWriter} from '../../../base/async/background-writer.js';
+import {BackgroundWriter, type BackgroundWriterOptions} from '../../../base/async/background-writer.js';
 import type {Occurrence} from './recorded-event.js';
 
-/** Storage of a pod's history. All functions except onFailure may reject. */
-export interface HistoryStorage<Status> {
+/** Storage of a pod's history. Its functions that write may reject. */
+export interface HistoryStorage<Status> extends Omit<BackgroundWriterOptions, 'write'> {
   /** Appends to the stored events; resolves with false if the file does not exist. */
   readonly add: (occurrences: readonly Occurrence[]) => Promise<boolean>;
   /** Merges these occurrences into the stored events. */
   readonly merge: (occurrences: readonly Occurrence[]) => Promise<void>;
   readonly writeStatus: (known: Status) => Promise<void>;
-  /** Called when writes start to fail, and again when they fail after a success. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 /** Maximum number of events appended before a merge: limits the file size, and most writes are short. */
@@ -18,8 +16,8 @@ export const MAX_ADDED = 100;
 const MAX_WAITING = 100;
 
 /**
- * Writes the history of one pod in order. Events that arrive during a write are written together in the next one, and
- * only the newest status is written.
+ * Writes the history of one pod in order. Events that arrive during a write, or before it is time for the next one, are written
+ * together in the next one, and only the newest status is written.
  */
 export class HistoryWriter<Status extends object> {
   readonly #place: HistoryStorage<Status>;
@@ -35,7 +33,7 @@ export class HistoryWriter<Status extends object> {
   constructor(place: HistoryStorage<Status>) {
     this.#place = place;
     const write = async (): Promise<void> => this.#write();
-    this.#writer = new BackgroundWriter({write, onFailure: place.onFailure});
+    this.#writer = new BackgroundWriter({...place, write});
   }
 
   event(occurrence: Occurrence): void {
@@ -43,9 +41,18 @@ export class HistoryWriter<Status extends object> {
     this.#writer.wake();
   }
 
-  status(known: Status): void {
+  /** Writes a status; one that is urgent at once, with all that waits. */
+  status(known: Status, isUrgent = false): void {
     this.#status = known;
     this.#writer.wake();
+    if (isUrgent) this.#writer.hurry();
+  }
+
+  /** Drops all that waits. Resolves when nothing is being written. */
+  async discard(): Promise<void> {
+    await this.#writer.cancel();
+    this.#events = [];
+    this.#status = undefined;
   }
 
   /** Resolves when all is written or a retry has failed. */

@@ -2,7 +2,8 @@ import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directo
 import {constants} from 'node:fs';
 import type {FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
-import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {createFile, removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {hasErrno} from '../../../base/errors.js';
 import {UNCACHED_FILES, type ParsedFiles} from '../../../base/fs/file-cache.js';
 import {
   ifPresent,
@@ -14,6 +15,7 @@ import {
 import type {PodUid} from '../../../cri/index.js';
 
 const VERSION = 1;
+const MODE = 0o600;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -69,17 +71,40 @@ export class PodFileStore<T extends object> {
   /** Writes or replaces the pod's file; the root directory's parent must exist. */
   async write(uid: PodUid, value: T): Promise<void> {
     const path = this.#path(uid);
-    const replace = async (): Promise<true> => {
-      // The file only records the past, so a faster start of pods is worth losing it in a power failure.
-      await writeFileAtomicWithoutSync(path, lineOf({version: VERSION, ...value}), 0o600);
-      return true;
-    };
-    await withFileErrors('writing', path, async () => {
-      // The directories nearly always exist.
-      if ((await ifPresent(replace)) === true) return;
-      await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
-      await replace();
-    });
+    await withFileErrors('writing', path, () =>
+      this.#inDirectory(async () => {
+        // The file only records the past, so a faster start of pods is worth losing it in a power failure.
+        await writeFileAtomicWithoutSync(path, lineOf({version: VERSION, ...value}), MODE);
+        return true;
+      }),
+    );
+  }
+
+  /**
+   * Writes the pod's file, with fewer calls than `write`; resolves with false if there is one. The root directory's parent must exist. A
+   * process that is killed meanwhile may leave an empty file, which counts as absent.
+   */
+  async create(uid: PodUid, value: T): Promise<boolean> {
+    const path = this.#path(uid);
+    return await withFileErrors('writing', path, () =>
+      this.#inDirectory(async () => {
+        try {
+          await createFile(path, lineOf({version: VERSION, ...value}), MODE);
+          return true;
+        } catch (error) {
+          if (hasErrno(error, 'EEXIST')) return false;
+          throw error;
+        }
+      }),
+    );
+  }
+
+  /** Creates the directory if it is missing, which it nearly never is. */
+  async #inDirectory(act: () => Promise<boolean>): Promise<boolean> {
+    const done = await ifPresent(act);
+    if (done !== undefined) return done;
+    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
+    return await act();
   }
 
   /**

@@ -1,4 +1,5 @@
-import type {PodStatus} from '../../../api/types/v1-status.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import type {ParsedFiles} from '../../../base/fs/file-cache.js';
 import {isObject} from '../../../base/is-object.js';
@@ -65,16 +66,29 @@ export const NO_HISTORY: PodHistory = {
   flush: async () => undefined,
 };
 
+/** Time in which what is recorded of a pod is gathered before it is written, in ms. */
+const GATHER_MS = 1000;
+
+/** A writer with something to write. */
+interface BusyWriter {
+  readonly uid: PodUid;
+  readonly discard: () => Promise<void>;
+}
+
 /**
  * Stores the history of pods for later commands: recent events in `<rootDir>/kcri/events/<uid>.json`, where events are
  * appended and merged from time to time, the last known status in `<rootDir>/kcri/statuses/<uid>.json`, and the histories of volumes
- * in `<rootDir>/kcri/mounts/<uid>.json`. The files are removed with the pod. Reads reject with SystemError.
+ * in `<rootDir>/kcri/mounts/<uid>.json`. The files are removed with the pod. What is recorded within a second is written together, at
+ * the end of that second or on flush(); the status of a pod that has ended or is being deleted is written at once. Reads reject with
+ * SystemError.
  */
 export class PodHistories {
   readonly #events: PodFileStore<{readonly events: readonly RecordedEvent[]}>;
   readonly #statuses: PodFileStore<LastKnown>;
   readonly #volumes: PodFileStore<{readonly volumes: readonly VolumeHistory[]}>;
   readonly #clock: Clock;
+  /** Writers with something to write. */
+  readonly #busy = new Set<BusyWriter>();
 
   /** Creates the store of a root directory; `files` reads the files. */
   constructor(rootDir: string, clock: Clock, files?: ParsedFiles) {
@@ -123,29 +137,45 @@ export class PodHistories {
    */
   of(uid: PodUid, onFailure: (error: unknown) => void): PodHistory {
     const now = (): number => this.#clock.now();
+    const gather = async (signal: AbortSignal): Promise<void> => {
+      await pause(this.#clock, GATHER_MS, signal).catch(() => undefined); // hurried
+    };
+    let hasStatus = true;
     const writer = new HistoryWriter<LastKnown>({
       add: async (occurrences) => this.#events.add(uid, occurrences),
-      merge: async (occurrences) => {
-        await this.#events.write(uid, {events: mergeOccurrences(await this.events(uid), occurrences)});
+      merge: async (occurrences) => this.#mergeEvents(uid, occurrences),
+      writeStatus: async (known) => {
+        if (hasStatus || !(await this.#statuses.create(uid, known))) await this.#statuses.write(uid, known);
+        hasStatus = true;
       },
-      writeStatus: async (known) => this.#statuses.write(uid, known),
-      onFailure,
+      ...{onFailure, gather, onIdle: () => this.#busy.delete(writing)},
     });
+    const writing = {uid, discard: async () => writer.discard()};
     const volumes = new VolumeHistoryWriter({
       read: async () => await this.volumes(uid),
       write: async (histories) => this.#volumes.write(uid, {volumes: histories}),
-      onFailure,
+      ...{onFailure, gather, onIdle: () => this.#busy.delete(writingVolumes)},
     });
+    const writingVolumes = {uid, discard: async () => volumes.discard()};
     return {
       volume: (step) => {
+        this.#busy.add(writingVolumes);
         volumes.add({at: now(), step});
       },
       event: (event) => {
+        this.#busy.add(writing);
         writer.event(createOccurrence(event, now()));
       },
-      lastKnown: async () => await this.lastKnown(uid),
+      lastKnown: async () => {
+        const known = await this.lastKnown(uid);
+        hasStatus = known !== undefined;
+        return known;
+      },
       remember: (known) => {
-        writer.status({seenAt: new Date(now()).toISOString(), ...known});
+        this.#busy.add(writing);
+        // After a restart, a pod must not run again that has ended.
+        const isUrgent = known.deletion !== undefined || hasEnded(known.status.phase);
+        writer.status({seenAt: new Date(now()).toISOString(), ...known}, isUrgent);
       },
       flush: async () => {
         await writer.flush();
@@ -154,7 +184,15 @@ export class PodHistories {
     };
   }
 
+  async #mergeEvents(uid: PodUid, occurrences: readonly Occurrence[]): Promise<void> {
+    // A new pod has none.
+    if (await this.#events.create(uid, {events: mergeOccurrences([], occurrences)})) return;
+    await this.#events.write(uid, {events: mergeOccurrences(await this.events(uid), occurrences)});
+  }
+
+  /** Removes the history of a pod, and drops what is to be written of it. */
   async delete(uid: PodUid): Promise<void> {
+    for (const writer of [...this.#busy]) if (writer.uid === uid) await writer.discard();
     await this.#events.delete(uid);
     await this.#statuses.delete(uid);
     await this.#volumes.delete(uid);

@@ -1,4 +1,4 @@
-import {BackgroundWriter} from '../../../base/async/background-writer.js';
+import {BackgroundWriter, type BackgroundWriterOptions} from '../../../base/async/background-writer.js';
 import type {RecordedVolume, VolumeHistory, VolumeStep} from '../../contract/volumes/volume-history.js';
 
 /** A step with its time, in ms since the epoch. */
@@ -78,15 +78,16 @@ function isMounted({mountedAt, unmountedAt}: VolumeHistory): boolean {
   return unmountedAt === undefined || Date.parse(unmountedAt) < Date.parse(mountedAt);
 }
 
-/** Storage of the histories of a pod's volumes. Its functions may reject, except for onFailure. */
-export interface VolumeHistoryStorage {
+/** Storage of the histories of a pod's volumes. `read` and `write` may reject. */
+export interface VolumeHistoryStorage extends Omit<BackgroundWriterOptions, 'write'> {
   readonly read: () => Promise<readonly VolumeHistory[]>;
   readonly write: (histories: readonly VolumeHistory[]) => Promise<void>;
-  /** Called when writes start to fail, and again when they fail after a success. */
-  readonly onFailure: (error: unknown) => void;
 }
 
-/** Writes the histories of a pod's volumes in the background. Steps that arrive during a write are written together. */
+/**
+ * Writes the histories of a pod's volumes in the background. Steps that arrive during a write, or before it is time for the next one,
+ * are written together.
+ */
 export class VolumeHistoryWriter {
   readonly #storage: VolumeHistoryStorage;
   #known: readonly VolumeHistory[] | undefined;
@@ -96,12 +97,19 @@ export class VolumeHistoryWriter {
   constructor(storage: VolumeHistoryStorage) {
     this.#storage = storage;
     const write = async (): Promise<void> => this.#write();
-    this.#writer = new BackgroundWriter({write, onFailure: storage.onFailure});
+    this.#writer = new BackgroundWriter({...storage, write});
   }
 
   add(step: TimedVolumeStep): void {
     this.#steps = [...this.#steps, step].slice(-MAX_WAITING);
     this.#writer.wake();
+  }
+
+  /** Drops all that waits. Resolves when nothing is being written. */
+  async discard(): Promise<void> {
+    await this.#writer.cancel();
+    this.#steps = [];
+    this.#known = undefined;
   }
 
   /** Resolves when all is written or a retry has failed. */

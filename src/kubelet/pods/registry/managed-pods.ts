@@ -30,6 +30,8 @@ export class ManagedPods implements ManagedPodSet {
   readonly #syncers = new Map<PodUid, PodSyncer>();
   /** UIDs of pods that are known to be in use by no other kcri process. */
   readonly #claimed = new Set<PodUid>();
+  /** UIDs of pods whose record is being written. */
+  readonly #storing = new Set<PodUid>();
   readonly #others: UnmanagedPods;
 
   constructor(options: ManagedPodsOptions) {
@@ -183,7 +185,12 @@ export class ManagedPods implements ManagedPodSet {
   }
 
   async #store(record: PodRecord): Promise<PodSyncer> {
-    await this.#options.local.store.put(record);
+    this.#storing.add(record.uid);
+    try {
+      await this.#options.local.store.put(record);
+    } finally {
+      this.#storing.delete(record.uid);
+    }
     return this.#manage(record);
   }
 
@@ -201,9 +208,13 @@ export class ManagedPods implements ManagedPodSet {
     return syncer;
   }
 
+  #isOwn(uid: PodUid): boolean {
+    return this.#records.has(uid) || this.#storing.has(uid);
+  }
+
   /** Rejects if another kcri process or a kubelet on another runtime owns the pod. */
   async #refuseOther(ref: PodRef): Promise<void> {
-    const other = await this.#others.conflictingPod(ref, (uid) => this.#records.has(uid));
+    const other = await this.#others.conflictingPod(ref, (uid) => this.#isOwn(uid));
     if (other !== undefined) throw createOwnedError(ref, other, this.#options.local.endpoint);
   }
 }

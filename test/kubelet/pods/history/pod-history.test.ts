@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {appendFile, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -7,6 +8,9 @@ import {podUid} from '../../../../src/cri/index.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {MAX_ADDED} from '../../../../src/kubelet/pods/history/history-writer.js';
 import {PodHistories} from '../../../../src/kubelet/pods/history/pod-history.js';
+import {countFileRequests} from '../../../base/count-file-requests.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
+import {until} from '../../../base/until.js';
 import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aLocalPod} from '../registry-testbed.js';
@@ -60,7 +64,7 @@ test('deleting removes both files and temporary files of an interrupted write', 
   await histories.delete(UID);
 });
 
-test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,"events":{}}'])(
+test.each(['', 'not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,"events":{}}'])(
   'an events file with the content %s is treated as empty and is replaced by the next event',
   async (text) => {
     const rootDir = await temporaryDirectory();
@@ -173,6 +177,70 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(await histories.events(UID)).toMatchObject([{reason: 'Pulled'}, {reason: 'Long', count: 1}]);
   },
 );
+
+/** Time in which what is recorded is gathered, in ms. */
+const GATHER_MS = 1000;
+
+test('what happens to a new pod within a second takes six calls on files, and one to know that it is new', async () => {
+  const rootDir = await temporaryDirectory();
+  const clock = new FakeClock();
+  const histories = new PodHistories(rootDir, clock);
+  // The directories exist.
+  const first = histories.of(podUid('u0'), rethrow);
+  first.event(EVENT);
+  first.remember(KNOWN);
+  await first.flush();
+  using requests = countFileRequests();
+  const history = histories.of(UID, rethrow);
+  expect(await history.lastKnown()).toBeUndefined();
+  for (const reason of ['Pulled', 'Created', 'Started']) {
+    history.event({...EVENT, reason});
+    history.remember({...KNOWN, status: {phase: 'Running', message: reason}});
+    await clock.advance(0);
+    await clock.advance(GATHER_MS / 4);
+  }
+  const file = join(rootDir, 'kcri/events', `${UID}.json`);
+  expect(existsSync(file)).toBe(false);
+  await clock.advance(GATHER_MS / 4);
+  await until(() => existsSync(file));
+  await history.flush();
+  expect(requests.count).toBe(1 + 6);
+  expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created', 'Started']);
+  expect(await histories.lastKnown(UID)).toMatchObject({status: {message: 'Started'}});
+});
+
+test.each([
+  {...KNOWN, status: {phase: 'Failed'} as const},
+  {...KNOWN, deletion: {deletionTimestamp: '2026-05-01T12:00:00Z', deletionGracePeriodSeconds: 0}},
+])('the status of a pod that has ended or is being deleted is written at once', async (known) => {
+  const rootDir = await temporaryDirectory();
+  const clock = new FakeClock();
+  const histories = new PodHistories(rootDir, clock);
+  const history = histories.of(UID, rethrow);
+  history.remember(KNOWN);
+  history.remember(known);
+  await until(async () => (await histories.lastKnown(UID)) !== undefined);
+  expect(await histories.lastKnown(UID)).toMatchObject(known);
+  expect(clock.now()).toBe(0);
+});
+
+test('nothing of a deleted pod is written that was recorded before', async () => {
+  const rootDir = await temporaryDirectory();
+  const clock = new FakeClock();
+  const histories = new PodHistories(rootDir, clock);
+  const [history, other] = [histories.of(UID, rethrow), histories.of(podUid('u2'), rethrow)];
+  for (const each of [history, other]) {
+    each.event(EVENT);
+    each.remember(KNOWN);
+    each.volume({step: 'Mounted', volume: {name: 'data', volume: 'data', plugin: 'p', path: '/p'}, ms: 1});
+  }
+  await histories.delete(UID);
+  await clock.advance(GATHER_MS);
+  await history.flush();
+  await other.flush();
+  for (const name of ['events', 'statuses', 'mounts'])
+    expect(await readdir(join(rootDir, 'kcri', name))).toEqual(['u2.json']);
+});
 
 test('a UID with a path outside the directory is rejected', async () => {
   const histories = new PodHistories(await temporaryDirectory(), systemClock);
