@@ -23,11 +23,7 @@ export type AnswerComparison = (call: RecordedCall, answer: Answer) => RunDiffer
  */
 export function createComparison(calls: readonly RecordedCall[]): AnswerComparison {
   const toCanonical = createCanonicalForm(calls);
-  const timed = calls.map((call): TimedCall => ({startMs: call.startMs, call: toCanonical(call, call)}));
-  const [reads, others] = [true, false].map((wanted) =>
-    timed.filter(({call: {method}}) => isRead(method) === wanted),
-  );
-  const history = new ReadHistory(reads ?? [], others ?? []);
+  const history = new ReadHistory(timedCalls(calls, toCanonical));
   return (call, answer) => {
     if (call.isCanceled) return undefined;
     const replayed = toCanonical(call, answer);
@@ -37,10 +33,15 @@ export function createComparison(calls: readonly RecordedCall[]): AnswerComparis
   };
 }
 
+/** Yields calls one after the other: the canonical forms of all lists would fill the memory. */
+function* timedCalls(calls: readonly RecordedCall[], toCanonical: CanonicalForm): Generator<TimedCall> {
+  for (const call of calls) yield {startMs: call.startMs, call: toCanonical(call, call)};
+}
+
+type CanonicalForm = (call: RecordedCall, answer: Omit<Answer, 'error'>) => CanonicalCall;
+
 /** Returns a function that returns the canonical form of a recorded call with an answer, without the message of an error. */
-function createCanonicalForm(
-  calls: readonly RecordedCall[],
-): (call: RecordedCall, answer: Omit<Answer, 'error'>) => CanonicalCall {
+function createCanonicalForm(calls: readonly RecordedCall[]): CanonicalForm {
   const comparable = calls.flatMap(({line}) => comparableCall(line) ?? []);
   const labels = labelsOf(comparable, environmentOf(comparable));
   const made = new Set(calls.flatMap(({response}) => createdIds(response)));

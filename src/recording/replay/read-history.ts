@@ -1,4 +1,4 @@
-import {podOf, type CanonicalCall} from '../canonical/canonical-calls.js';
+import {isRead, podOf, type CanonicalCall} from '../canonical/canonical-calls.js';
 import {stringOrEmpty, type Json, type JsonObject} from '../canonical/canonical-json.js';
 
 /** A call of a recording in canonical form, with its start in ms. */
@@ -35,12 +35,11 @@ export class ReadHistory {
   /** Each part once, since most reads answer the same. */
   readonly #texts = new Map<string, string>();
 
-  /** `reads` and `others` are the calls of the recording, in the order of their starts. */
-  constructor(reads: readonly TimedCall[], others: readonly TimedCall[]) {
-    for (const {startMs, call} of others)
+  /** `calls` are those of the recording, in the order of their starts. None of them is kept. */
+  constructor(calls: Iterable<TimedCall>) {
+    for (const {startMs, call} of calls)
       if (CHANGES.test(call.method)) append(this.#changes, podOf(call), {startMs, object: objectOf(call)});
-    for (const {startMs, call} of reads)
-      append(this.#reads, keyOf(call), {startMs, parts: this.#partsOf(call)});
+      else if (isRead(call.method)) append(this.#reads, keyOf(call), {startMs, parts: this.#partsOf(call)});
   }
 
   /**

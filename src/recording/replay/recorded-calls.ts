@@ -6,6 +6,7 @@ import {isRead} from '../canonical/canonical-calls.js';
 import {stringAt} from '../../base/string-at.js';
 import {timesOf} from '../lines/call-times.js';
 import {methodOf} from '../tap/method-table.js';
+import {SharedObjects} from './shared-objects.js';
 
 /** A recorded call that can be made again. */
 export interface RecordedCall {
@@ -62,10 +63,12 @@ const SHORTEST_MS = 0.001;
 export async function readCalls(lines: AsyncIterable<JsonObject>): Promise<RecordedCalls> {
   const calls: RecordedCall[] = [];
   const skipped: SkippedCall[] = [];
+  const objects = new SharedObjects();
   for await (const line of lines) {
     // Messages of streams and sessions have none.
     if (line['service'] === undefined) continue;
-    const read = readCall(line);
+    const {response} = line;
+    const read = readCall(isObject(response) ? {...line, response: objects.share(response)} : line);
     if ('reason' in read) skipped.push(read);
     else calls.push(read);
   }

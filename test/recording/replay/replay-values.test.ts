@@ -150,10 +150,10 @@ test('a read may answer what was recorded later, before its container was stoppe
   });
   const stop: CanonicalCall = {method: 'StopContainer', timeout_s: 0, req: {container_id}, code: 'OK'};
   const read = (startMs: number, state: string) => ({startMs, call: status(state)});
-  const history = new ReadHistory(
-    [read(1, 'RUNNING'), read(2, 'EXITED'), read(5, 'STOPPED')],
-    [{startMs: 4, call: stop}],
-  );
+  const history = new ReadHistory([
+    ...[read(1, 'RUNNING'), read(2, 'EXITED')],
+    ...[{startMs: 4, call: stop}, read(5, 'STOPPED')],
+  ]);
   const allowed = ([startMs, state]: readonly [number, string]) => history.allows(read(startMs, state));
   const cases = [
     [1, 'RUNNING'],
@@ -178,14 +178,11 @@ test('each object of a list may be further than recorded', () => {
       ],
     },
   });
-  const history = new ReadHistory(
-    [
-      {startMs: 1, call: list('RUNNING', 'RUNNING')},
-      {startMs: 2, call: list('EXITED', 'RUNNING')},
-      {startMs: 3, call: list('EXITED', 'EXITED')},
-    ],
-    [],
-  );
+  const history = new ReadHistory([
+    {startMs: 1, call: list('RUNNING', 'RUNNING')},
+    {startMs: 2, call: list('EXITED', 'RUNNING')},
+    {startMs: 3, call: list('EXITED', 'EXITED')},
+  ]);
   expect(history.allows({startMs: 1, call: list('RUNNING', 'EXITED')})).toBe(true);
   expect(history.allows({startMs: 2, call: list('RUNNING', 'EXITED')})).toBe(false);
 });
