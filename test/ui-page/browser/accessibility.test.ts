@@ -146,6 +146,17 @@ test('on a phone no view is wider than the screen', async () => {
   expect(Object.entries(wide).filter(([, pixels]) => Number(pixels) > 0)).toEqual([]);
 });
 
+test.each([320, 360])('a dialog fits into a screen of %d pixels', async (width) => {
+  const page = await openAll({viewport: {width, height: 640}});
+  await page.keyboard.press('?');
+  await page.locator('dialog').waitFor();
+  expect(
+    await page.evaluate(
+      "document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth",
+    ),
+  ).toBe(0);
+});
+
 test.each([360, 390, 700, 1000, 1300])(
   'at a width of %i pixels the columns of many pods fill the table, and names have room',
   async (width) => {
