@@ -5,7 +5,7 @@ import {SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../base/fs/files.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {isRecorderTarget} from '../../cri/endpoint.js';
-import {hintFor} from '../../cri/error-messages.js';
+import {CriError} from '../../cri/errors.js';
 
 /**
  * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no
@@ -57,6 +57,11 @@ export async function checkRuntimeSocket(path: string): Promise<void> {
 /** Creates the error of a runtime's socket that is not there or does not accept connections, with the hint of a failed call. */
 export function runtimeSocketError(path: string, cause: unknown): SystemError {
   const details = systemErrorMessage(cause);
-  const call = {endpoint: `unix://${path}`, method: 'Version', grpcCode: 'UNAVAILABLE', details} as const;
-  return new SystemError(`connecting to the runtime "${path}": ${details}`, {cause, hint: hintFor(call)});
+  const {hint} = new CriError({
+    endpoint: `unix://${path}`,
+    method: 'Version',
+    grpcCode: 'UNAVAILABLE',
+    details,
+  });
+  return new SystemError(`connecting to the runtime "${path}": ${details}`, {cause, hint});
 }
