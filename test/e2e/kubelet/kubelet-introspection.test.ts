@@ -86,7 +86,7 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     expect(web.stdout).toMatch(/Source: +\S+\/manifests\/view-web\.json/);
     await says(
       ['describe', CRASH],
-      /Back-off: +CrashLoopBackOff, next start (in \d+s|now) \(back-off \d+s\)/,
+      /Back-off: +CrashLoopBackOff, next start (in [\dms]+|now) \(back-off [\dms]+\)/,
       /Last Error: +failed to "StartContainer" for "main" with CrashLoopBackOff/,
     );
     // The crashing container may run again at the moment.

@@ -281,7 +281,7 @@ describe.each(newestRuntime)('why: $name', (which) => {
   test('the end of the back-off is told', async () => {
     await expect
       .poll(async () => (await why('exit-1'))?.findings[0]?.next)
-      .toMatch(/^starts again at \d\d:\d\d:\d\d \(back-off \d+s\)$/);
+      .toMatch(/^starts again at \d\d:\d\d:\d\d \(back-off [\dms]+\)$/);
   });
 
   test('a process that ignores SIGTERM is told while its pod terminates', async () => {
