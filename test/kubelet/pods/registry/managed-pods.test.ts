@@ -16,7 +16,11 @@ function createRegistry() {
   const written = new Promise<void>((resolve) => (release = resolve));
   const store = {
     uids: async () => await Promise.resolve([...listed]),
-    get: async (uid: PodUid) => await Promise.resolve(void read.push(uid)),
+    get: async (uid: PodUid) => {
+      read.push(uid);
+      await Promise.resolve();
+      return undefined;
+    },
     put: async ({uid}: PodRecord) => {
       listed.push(uid);
       await written;
