@@ -12,7 +12,7 @@ export interface RecordedContainer {
 export interface ContainerEnd {
   readonly atMs: number;
   readonly exitCode?: number;
-  /** What it was concluded from; absent if it was measured. */
+  /** Source that it was concluded from; absent if it was measured. */
   readonly inferred?: string;
 }
 

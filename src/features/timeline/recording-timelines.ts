@@ -27,7 +27,7 @@ interface RecordedPod {
   readonly uid: string;
 }
 
-/** What is kept of a call that is a phase: requests may be long. */
+/** Part of a call that is a phase, which is kept: requests may be long. */
 interface Call extends Omit<RecordedStep, 'container'> {
   /** Image, or name of the container that the request has. */
   readonly subject: string | undefined;

@@ -3,7 +3,7 @@ import type {JsonObject} from '../../format/json.js';
 /** Version of the format of recordings. */
 export const RECORDING_VERSION = 1;
 
-/** Maximum length of a line, in bytes: a recorder writes no longer ones. */
+/** Maximum length of a line, in bytes: a recorder writes none above it. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Facts about a recording. */
