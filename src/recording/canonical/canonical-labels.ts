@@ -27,10 +27,18 @@ const DURATION = /\bin [0-9.]+(?:ms|\u00B5s|s) \([0-9.]+(?:ms|\u00B5s|s) includi
 const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
 
-/** IDs, UIDs and IPv4 addresses in a text. */
+/** UIDs, IPv4 addresses, and hexadecimal digits that may contain an ID or the UID of a static pod. */
 const TOKEN =
-  /[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|\d{1,3}(?:\.\d{1,3}){3}/g;
-const ONE_TOKEN = new RegExp(`^(?:${TOKEN.source})$`);
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{1,3}(?:\.\d{1,3}){3}/g;
+/** Lengths of IDs and of the UIDs of static pods. */
+const HEX_LENGTHS = [64, 32] as const;
+
+/** Reports whether a value is found by TOKEN. */
+function isToken(value: string): boolean {
+  const [token] = value.match(TOKEN) ?? [];
+  const isHex = /^[0-9a-f]+$/.test(value);
+  return token === value && (!isHex || HEX_LENGTHS.some((length) => length === value.length));
+}
 
 type Replacement = readonly [from: string, to: string];
 
@@ -55,9 +63,9 @@ export class CanonicalLabels {
       ...[...environment.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
     ]);
     // Of several labels of a value, the first one counts.
-    this.#tokens = new Map(values.filter(([value]) => ONE_TOKEN.test(value)).toReversed());
+    this.#tokens = new Map(values.filter(([value]) => isToken(value)).toReversed());
     this.#last = withValue([
-      ...values.filter(([value]) => !ONE_TOKEN.test(value)),
+      ...values.filter(([value]) => !isToken(value)),
       [environment.nodeIp, '<NODE_IP>'],
       [environment.nodeName, '<NODE>'],
     ]);
@@ -69,11 +77,24 @@ export class CanonicalLabels {
       .replaceAll(TERMINATION_LOG, '$1<RAND>')
       .replaceAll(TIME, '<TIME>')
       .replaceAll(DURATION, 'in <DUR> (<DUR> including waiting)');
-    const known = replaceAll(plain, this.#first).replaceAll(
-      TOKEN,
-      (token) => this.#tokens.get(token) ?? token,
-    );
+    const known = replaceAll(plain, this.#first).replaceAll(TOKEN, (token) => this.#replaceToken(token));
     return replaceAll(known, this.#last).replaceAll(UNKNOWN_ID, '<ID>');
+  }
+
+  /** Replaces a token. In `pod9a0a…`, the digits begin with the last letter of the word before the UID. */
+  #replaceToken(token: string): string {
+    const label = this.#tokens.get(token);
+    if (label !== undefined || /[^0-9a-f]/.test(token)) return label ?? token;
+    let replaced = '';
+    let at = 0;
+    while (at < token.length) {
+      const found = HEX_LENGTHS.map((length) => token.slice(at, at + length)).find((value) =>
+        this.#tokens.has(value),
+      );
+      replaced += found === undefined ? token.charAt(at) : (this.#tokens.get(found) ?? found);
+      at += found?.length ?? 1;
+    }
+    return replaced;
   }
 
   /** Replaces the values in every string of a JSON value. */

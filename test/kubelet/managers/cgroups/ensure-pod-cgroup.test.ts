@@ -166,11 +166,16 @@ describe('on cgroup v2', () => {
     expect(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun([burstable, pod])).toBe(false);
   });
 
-  test('the ledger is written twice, however many cgroups are missing', async () => {
+  test('the ledger is written three times, however many cgroups are missing above a pod, and twice for the next one', async () => {
     const cgroupRoot = await createV2Root();
     ledgerWrites.length = 0;
     await ensurePodCgroup(cgroupRoot, '/a/b/c/d/kubepods/besteffort/pod1', LIMITS);
-    expect(ledgerWrites).toEqual(Array(2).fill(join(cgroupRoot.rootDir, 'kcri/cgroups.json')));
+    const ledger = join(cgroupRoot.rootDir, 'kcri/cgroups.json');
+    // Before the pod's cgroup, which all pods of a session share, before those above it, and at the end.
+    expect(ledgerWrites).toEqual([ledger, ledger, ledger]);
+    ledgerWrites.length = 0;
+    await ensurePodCgroup(cgroupRoot, '/a/b/c/d/kubepods/besteffort/pod2', LIMITS);
+    expect(ledgerWrites).toEqual([ledger, ledger]);
   });
 
   test('a pod’s cgroup belongs to the kcri that created it', async () => {
