@@ -1,6 +1,6 @@
 /**
- * Part by which a figure may exceed its budget. Instructions of one program differ by 0.1 % from run to run, but by 2 %
- * between machines: routines of libc depend on the processor, and V8 collects garbage at another moment.
+ * Part by which a figure may exceed its budget. Instructions of one program differ by 0.1 % from run to run. Another
+ * machine has counted 2 % more, perhaps since libc chooses routines by the processor, or V8 collected garbage at another moment.
  */
 export const LEEWAY = Object.freeze({bytes: 0.03, instructions: 0.05});
 

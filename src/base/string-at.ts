@@ -10,3 +10,9 @@ export function stringAt(value: unknown, ...path: readonly string[]): string | u
   const found = valueAt(value, ...path);
   return typeof found === 'string' && found !== '' ? found : undefined;
 }
+
+/** Returns the list at a path of members; empty if there is none. */
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found : [];
+}

@@ -1,4 +1,5 @@
 import {onAbort} from './abort-callbacks.js';
+
 /** A first-in, first-out queue with any number of writers and one reader. */
 export class AsyncQueue<T> {
   readonly #capacity: number;

@@ -8,7 +8,7 @@ import {
   type PodUid,
   type RuntimeService,
 } from '../../cri/index.js';
-import type {PodLife, TimelineStep} from '../../kubelet/index.js';
+import type {PodHistories, PodLife, TimelineStep} from '../../kubelet/index.js';
 import {requestKubeletReport} from '../node/kubelet-reports.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
@@ -71,28 +71,27 @@ export async function collectFacts(
   const histories = new PodHistories(settings.rootDir, context.clock);
   const facts = new Map<ShownPod, PodFacts>();
   await forEachLimit(shown, AT_ONCE, async (each) => {
-    const {record, uid} = each.listed;
-    const mounts = record === undefined ? [] : await histories.volumes(uid);
-    facts.set(each, {...(await collectPodFacts(sources, each)), mounts});
+    facts.set(each, await collectPodFacts({...sources, histories}, each));
   });
   return shown.flatMap((each) => facts.get(each) ?? []);
 }
 
 async function collectPodFacts(
-  {services, reader, stepsOf}: FactSources,
+  {services, reader, stepsOf, histories}: FactSources & {readonly histories: PodHistories},
   {listed, pod}: ShownPod,
-): Promise<Omit<PodFacts, 'mounts'>> {
-  const {namespace, name, uid, manager} = listed;
+): Promise<PodFacts> {
+  const {namespace, name, uid, manager, record} = listed;
   const steps = stepsOf(uid);
-  const [events, {sandboxes, containers}] = await Promise.all([
+  const [events, {sandboxes, containers}, mounts] = await Promise.all([
     reader.recordedEvents([listed]),
     readTimes(services, listed, reader.runtimeFailure !== undefined),
+    record === undefined ? [] : histories.volumes(uid),
   ]);
   return {
     ...{namespace, name, uid, manager, pod},
     ...{sandboxes, containers: withMeasured(containers, steps)},
     events: events.map(({event}) => event),
-    steps,
+    ...{mounts, steps},
     nowMs: services.context.clock.now(),
   };
 }

@@ -11,7 +11,7 @@ import {runtimePhases} from './runtime-phases.js';
 const SAME_MS = 1500;
 /** Number of durations from which there is a median. */
 const MIN_SAMPLES = 3;
-/** Phases whose begin or end a better source has under other names. */
+/** Phases that measured ones of other names cover: their begin or end is the same. */
 const COVERS: Partial<Record<PhaseName, readonly PhaseName[]>> = {
   sandbox: ['sandbox', 'volumes'],
   readiness: ['readiness', 'startup'],

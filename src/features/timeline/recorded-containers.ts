@@ -1,4 +1,4 @@
-import {stringAt, valueAt} from '../../base/string-at.js';
+import {listAt, stringAt, valueAt} from '../../base/string-at.js';
 import {fromNanoseconds, type RecordedTimes} from '../../recording/lines/call-times.js';
 import type {JsonObject} from '../../format/json.js';
 
@@ -18,7 +18,7 @@ export interface ContainerEnd {
 
 const EXITED = 'CONTAINER_EXITED';
 
-/** Learns from answers and events of a recording which containers there are, and when they ended. */
+/** Collects from answers and events of a recording which containers there are, and when they ended. */
 export class RecordedContainers {
   readonly #containers = new Map<string, RecordedContainer>();
   /** Ends by the first event, which has the clock of the recorder, and by statuses. */
@@ -106,10 +106,4 @@ export class RecordedContainers {
 
 function earliest(times: Map<string, number>, id: string | undefined, ms: number): void {
   if (id !== undefined) times.set(id, Math.min(times.get(id) ?? Infinity, ms));
-}
-
-/** Returns the list at a member; empty if there is none. */
-export function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = valueAt(value, name);
-  return Array.isArray(found) ? found : [];
 }

@@ -47,6 +47,7 @@ export function recordedLives(
 /** Follows which containers of a pod run, call by call. */
 class PodLives {
   readonly #containers: RecordedContainers;
+  /** Instances by their starts. */
   readonly #all: OpenLife[] = [];
   /** Instances of which no later call says that they have ended, by sandbox and ID. */
   readonly #open = new Map<string, Map<string, OpenLife>>();
@@ -92,7 +93,7 @@ class PodLives {
     this.#created.add(key);
     const last = this.#last.get(container);
     if (last === undefined) return;
-    // A new sandbox is no wait for the container.
+    // A container in another sandbox was not in back-off: it waited for the sandbox.
     if (last.sandboxId === sandboxId) last.nextMs ??= startMs;
     this.#end(last.sandboxId, last.id, startMs, 'until the creation of its next instance');
   }

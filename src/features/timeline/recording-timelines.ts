@@ -1,10 +1,10 @@
 import {shorten} from '../../base/shorten.js';
-import {stringAt, valueAt} from '../../base/string-at.js';
+import {listAt, stringAt, valueAt} from '../../base/string-at.js';
 import type {JsonObject} from '../../format/json.js';
 import {timesOf, type RecordedTimes} from '../../recording/lines/call-times.js';
 import {byStart} from './compute-timeline.js';
 import {BACK_OFF_MS, type Phase, type PhaseName, type Timeline} from './phase.js';
-import {listAt, RecordedContainers} from './recorded-containers.js';
+import {RecordedContainers} from './recorded-containers.js';
 import {recordedLives, type RecordedLife, type RecordedStep} from './recorded-lives.js';
 
 /** Calls that are phases of a pod's life. */

@@ -59,7 +59,7 @@ export interface KubeletReport {
   /** Requested pods that the daemon knows; all its pods if no UIDs were requested. */
   readonly pods: readonly KubeletPodReport[];
   /**
-   * Deleted pods whose lives are still known, the last one at the end; absent if they were not requested, or for an older version.
+   * Deleted pods whose lives are still known, the one that changed last at the end; absent if they were not requested, or for an older version.
    */
   readonly deletedPods?: readonly PodLife[];
 }

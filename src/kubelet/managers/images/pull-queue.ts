@@ -1,4 +1,5 @@
 import {onAbort} from '../../../base/async/abort-callbacks.js';
+
 /**
  * Runs a limited number of image pulls at a time, first come, first served (images/puller.go). The kubelet's default
  * limit is one (serializeImagePulls).

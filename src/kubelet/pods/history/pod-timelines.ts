@@ -5,6 +5,7 @@ import {omit} from '../../../base/omit.js';
 import {stringAt} from '../../../base/string-at.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CriCallListener} from '../../contract/observation/observe-cri-calls.js';
+import {parseContainerId} from '../../contract/parse-container-id.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {LastKnown} from './pod-history.js';
 
@@ -120,7 +121,7 @@ export class PodTimelines {
     return this.#pods.get(uid)?.list() ?? [];
   }
 
-  /** Returns the lives of the pods that are not among `present`, the one that ended last at the end. */
+  /** Returns the lives of the pods that are not among `present`, the one that changed last at the end. */
   livesWithout(present: ReadonlySet<PodUid>): readonly PodLife[] {
     return [...this.#pods].flatMap(([uid, steps]) => (present.has(uid) ? [] : (steps.life() ?? [])));
   }
@@ -232,7 +233,7 @@ function exitsIn(before: PodStatus, after: PodStatus, at: number): readonly Time
     .filter(({containerID}) => !known.has(containerID))
     .map(({name, containerID, exitCode}) => ({
       ...({step: 'Exited', at, container: name} as const),
-      containerId: containerID.slice(containerID.indexOf('//') + 2),
+      containerId: parseContainerId(containerID),
       exitCode,
     }));
 }

@@ -1,10 +1,11 @@
 import {execFileSync} from 'node:child_process';
-import {mkdtemp, open, readdir, rm, writeFile} from 'node:fs/promises';
+import {open, readdir, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
-import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../../src/cli/process/interrupt.js';
+import {useOwnTemporaryDirectory} from '../../../base/own-temporary-directory.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {runKcri, type RunResult} from '../../../cli/run-kcri.js';
 import {until} from '../../../base/until.js';
@@ -16,15 +17,7 @@ import {aRecordedPod, mutateRecording, randomFrom} from './mutate-recording.js';
 const READ = 40;
 const REPLAYED = 5;
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kcri-test-'));
-  vi.stubEnv('TMPDIR', directory);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await rm(directory, {recursive: true});
-});
+useOwnTemporaryDirectory();
 
 async function writeRecording(lines: readonly string[]): Promise<string> {
   const file = join(await temporaryDirectory(), 'calls.jsonl');
@@ -111,7 +104,7 @@ async function replay(file: string): Promise<RunResult> {
 test('hostile recordings are replayed, or an error says why not, and nothing is left', async () => {
   for (const seed of seeds(3000, REPLAYED)) {
     expect(faultsOf(await replay(await writeRecording(hostile(seed)))), `seed ${seed}`).toEqual([]);
-    const left = (await readdir(directory)).filter((name) => name.startsWith('kcri-replay-'));
+    const left = (await readdir(tmpdir())).filter((name) => name.startsWith('kcri-replay-'));
     expect(left, `seed ${seed}`).toEqual([]);
   }
 });

@@ -1,9 +1,10 @@
-import {appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {appendFile, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../../src/cli/process/interrupt.js';
 import {podSandboxId as sandboxId, podUid, type Connection} from '../../../../src/cri/index.js';
+import {useOwnTemporaryDirectory} from '../../../base/own-temporary-directory.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {until} from '../../../base/until.js';
 import {runKcri, type RunOptions} from '../../../cli/run-kcri.js';
@@ -65,15 +66,7 @@ async function recordRun(run: (connection: Connection) => Promise<void> = runPod
 const replay = (runtime: FakeRuntime, args: readonly string[], options: RunOptions = {}) =>
   runKcri(['replay', ...args], {endpoint: runtime.endpoint, ...options});
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kcri-test-'));
-  vi.stubEnv('TMPDIR', directory);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await rm(directory, {recursive: true});
-});
+useOwnTemporaryDirectory();
 
 /** Lists the directories of replays. */
 const directories = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('kcri-replay-'));
@@ -100,11 +93,11 @@ describe('replay', () => {
 
   test('the recorded pod, which is still on this runtime, is no difference', async () => {
     await using runtime = await startRuntime();
-    const {connection, end} = await startRecorder(runtime, ['--file', join(directory, 'same.jsonl')]);
+    const {connection, end} = await startRecorder(runtime, ['--file', join(tmpdir(), 'same.jsonl')]);
     await connection.runtime.listContainers();
     await runPod(connection);
     await end();
-    const {stdout, exitCode} = await replay(runtime, [join(directory, 'same.jsonl')]);
+    const {stdout, exitCode} = await replay(runtime, [join(tmpdir(), 'same.jsonl')]);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
   });
 
@@ -317,7 +310,7 @@ describe('replay', () => {
     expect(exitCode).toBe(0);
     expect(runtime.sandboxes).toHaveLength(1);
     const [, kept = ''] = /kept the pods .* and "(.*)"/.exec(stderr) ?? [];
-    expect(await directories()).toEqual([kept.replace(`${directory}/`, '')]);
+    expect(await directories()).toEqual([kept.replace(`${tmpdir()}/`, '')]);
     await rm(kept, {recursive: true});
   });
 

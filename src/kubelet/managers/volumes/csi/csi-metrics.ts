@@ -31,7 +31,7 @@ export class CsiMetrics {
   /** Removes the record of a volume after its unstaging. */
   unstaged(key: VolumeKey): void {
     this.#migrated.delete(uniqueVolumeName(key));
-    this.#attached.delete(uniqueVolumeName(key));
+    this.released(uniqueVolumeName(key));
   }
 
   /** Returns an observer of the calls of a driver, which are for a volume of a replaced kind or not (RecordMetricsInterceptor). */
@@ -60,13 +60,19 @@ export class CsiMetrics {
     return await this.#time({operation, plugin: csiPluginOf(key.driver), isMigrated}, work);
   }
 
-  /** Waits until a volume is attached; the first wait for it on the node is an operation. Rejects like the work. */
-  async attaching<T>(key: VolumeKey, untilAttached: () => Promise<T>): Promise<T> {
-    const name = uniqueVolumeName(key);
-    if (this.#attached.has(name)) return await untilAttached();
-    const result = await this.time('verify_controller_attached_volume', key, untilAttached);
-    this.#attached.add(name);
+  /** Waits until a volume of any plugin is attached; the first wait until its release is an operation. Rejects like the work. */
+  async attaching<T>(uniqueName: string, plugin: string, untilAttached: () => Promise<T>): Promise<T> {
+    if (this.#attached.has(uniqueName)) return await untilAttached();
+    const isMigrated = this.#migrated.has(uniqueName);
+    const operation = {operation: 'verify_controller_attached_volume', plugin, isMigrated} as const;
+    const result = await this.#time(operation, untilAttached);
+    this.#attached.add(uniqueName);
     return result;
+  }
+
+  /** Removes the record of an attached volume after its release. */
+  released(uniqueName: string): void {
+    this.#attached.delete(uniqueName);
   }
 
   /** Does the work of an operation on a volume of any plugin. Rejects like the work. */

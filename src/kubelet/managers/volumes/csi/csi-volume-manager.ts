@@ -24,6 +24,7 @@ import {PluginAttachments} from './attach/plugin-attachments.js';
 import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {createVolume, deleteVolume, expandVolume, modifyVolume} from './csi-controller-client.js';
+import {csiPluginOf} from './csi-metrics.js';
 import {readBlockKey} from './unstage-block-volume.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
@@ -280,9 +281,9 @@ export class CsiVolumeManager implements CsiVolumes {
     const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
     this.#attaching.set(waiting, volume);
     try {
-      const untilAttached = async (): Promise<unknown> =>
-        await cluster.untilAttached(uniqueVolumeName(volume), signal);
-      await this.#services.metrics.attaching(volume, untilAttached);
+      const uniqueName = uniqueVolumeName(volume);
+      const untilAttached = async (): Promise<unknown> => await cluster.untilAttached(uniqueName, signal);
+      await this.#services.metrics.attaching(uniqueName, csiPluginOf(volume.driver), untilAttached);
     } finally {
       this.#attaching.delete(waiting);
     }

@@ -1,11 +1,9 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {VolumeAttributesClass} from '../../../../api/types/v1-storage.js';
-import type {Clock} from '../../../../base/clock.js';
 import {KcriError, messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {GrpcCode} from '../../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../../format/time.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
-import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
 import {
@@ -15,24 +13,9 @@ import {
   attributesPending,
 } from './attributes-status.js';
 import {attributesProblem, wantedAttributes} from './claim-attributes.js';
-import {
-  claimKey,
-  claimSizeOf,
-  type ProvisionedVolume,
-  type ProvisionedVolumeStore,
-} from './provisioned-volume-store.js';
+import {claimKey, claimSizeOf, type ProvisionedVolume} from './provisioned-volume-store.js';
 import type {RecordEvent} from './volume-resizer.js';
-import {VolumeWork} from './volume-work.js';
-
-/** Options of {@link VolumeModifier}. */
-export interface VolumeModifierOptions {
-  readonly store: Pick<ProvisionedVolumeStore, 'getBound' | 'lockClaim' | 'put'>;
-  /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
-  readonly csi: () => Pick<CsiVolumes, 'modifyVolume'>;
-  readonly clock: Clock;
-  /** Time for which pods of a claim wait from the beginning of a change, in ms; Infinity until it has ended. */
-  readonly waitMs: number;
-}
+import {VolumeWork, type VolumeWorkOptions} from './volume-work.js';
 
 /** Codes of changes that a driver cannot make, or cannot make to any volume. */
 const INFEASIBLE: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined>([
@@ -61,14 +44,14 @@ interface FailedChange extends Pick<Failure, 'target' | 'message'> {
  * does. The progress is in the status of the claim, which is stored with its volume.
  */
 export class VolumeModifier {
-  readonly #options: VolumeModifierOptions;
+  readonly #options: VolumeWorkOptions<'modifyVolume'>;
   readonly #work: VolumeWork;
   /** Changes that were not made, by the names of the volumes. */
   readonly #failed = new Map<string, FailedChange>();
 
-  constructor(options: VolumeModifierOptions) {
+  constructor(options: VolumeWorkOptions<'modifyVolume'>) {
     this.#options = options;
-    this.#work = new VolumeWork(options.clock, options.waitMs);
+    this.#work = new VolumeWork(options);
   }
 
   /**

@@ -1,30 +1,14 @@
 import {quantityValue} from '../../../../api/quantity.js';
-import type {Clock} from '../../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
-import type {CsiVolumes, ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import type {ExpandedCsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import type {ResizedClaimStatus} from '../../../contract/volumes/resized-claim.js';
 import {attributesStatus} from './attributes-status.js';
 import {acceptChange, checkClaim, growthOf, type Growth} from './claim-changes.js';
 import {classSecret} from './provisioned-pv.js';
-import {
-  claimKey,
-  claimSizeOf,
-  type ProvisionedVolume,
-  type ProvisionedVolumeStore,
-} from './provisioned-volume-store.js';
-import {VolumeWork} from './volume-work.js';
-
-/** Options of {@link VolumeResizer}. */
-export interface VolumeResizerOptions {
-  readonly store: Pick<ProvisionedVolumeStore, 'getBound' | 'lockClaim' | 'put'>;
-  /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
-  readonly csi: () => Pick<CsiVolumes, 'expandVolume'>;
-  readonly clock: Clock;
-  /** Time for which pods of a claim wait from the beginning of an expansion, in ms; Infinity until it has ended. */
-  readonly waitMs: number;
-}
+import {claimKey, claimSizeOf, type ProvisionedVolume} from './provisioned-volume-store.js';
+import {VolumeWork, type VolumeWorkOptions} from './volume-work.js';
 
 /** Reports what happens to a claim. */
 export type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
@@ -41,14 +25,14 @@ export interface ResizedVolume {
  * in the status of the claim, which is stored with its volume.
  */
 export class VolumeResizer {
-  readonly #options: VolumeResizerOptions;
+  readonly #options: VolumeWorkOptions<'expandVolume'>;
   /** Changes that the API server would refuse, which are reported once: `volume message`. */
   readonly #refused = new Set<string>();
   readonly #work: VolumeWork;
 
-  constructor(options: VolumeResizerOptions) {
+  constructor(options: VolumeWorkOptions<'expandVolume'>) {
     this.#options = options;
-    this.#work = new VolumeWork(options.clock, options.waitMs);
+    this.#work = new VolumeWork(options);
   }
 
   /**

@@ -1,6 +1,17 @@
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import type {Clock} from '../../../../base/clock.js';
-import type {ProvisionedVolume} from './provisioned-volume-store.js';
+import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {ProvisionedVolume, ProvisionedVolumeStore} from './provisioned-volume-store.js';
+
+/** Options of work on volumes, for which a driver gets a call. */
+export interface VolumeWorkOptions<Call extends keyof CsiVolumes> {
+  readonly store: Pick<ProvisionedVolumeStore, 'getBound' | 'lockClaim' | 'put'>;
+  /** Returns the CSI volumes of this process. Throws SystemError if it has none. */
+  readonly csi: () => Pick<CsiVolumes, Call>;
+  readonly clock: Clock;
+  /** Time for which pods of a claim wait from the beginning of the work, in ms; Infinity until it has ended. */
+  readonly waitMs: number;
+}
 
 /** Work of a driver on a volume. */
 interface RunningWork {
@@ -19,8 +30,7 @@ export class VolumeWork {
   readonly #waitMs: number;
   readonly #running = new Map<string, RunningWork>();
 
-  /** `waitMs` is the time from the beginning of the work, in ms; Infinity to wait until it has ended. */
-  constructor(clock: Clock, waitMs: number) {
+  constructor({clock, waitMs}: Pick<VolumeWorkOptions<never>, 'clock' | 'waitMs'>) {
     this.#clock = clock;
     this.#waitMs = waitMs;
   }

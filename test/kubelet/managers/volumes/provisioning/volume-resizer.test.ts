@@ -14,10 +14,8 @@ import {
   ProvisionedVolumeStore,
   type ProvisionedVolume,
 } from '../../../../../src/kubelet/managers/volumes/provisioning/provisioned-volume-store.js';
-import {
-  VolumeResizer,
-  type VolumeResizerOptions,
-} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-resizer.js';
+import {VolumeResizer} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-resizer.js';
+import type {VolumeWorkOptions} from '../../../../../src/kubelet/managers/volumes/provisioning/volume-work.js';
 import {until} from '../../../../base/until.js';
 import {FakeClock} from '../../../../fakes/fake-clock.js';
 
@@ -76,7 +74,7 @@ function aClaim(storage: string, allowVolumeExpansion = true): ClaimToProvision 
 
 function aResizer(
   expand: () => ExpandedCsiVolume | Promise<ExpandedCsiVolume>,
-  waiting: Pick<VolumeResizerOptions, 'clock' | 'waitMs'> = {clock: systemClock, waitMs: Infinity},
+  waiting: Pick<VolumeWorkOptions<never>, 'clock' | 'waitMs'> = {clock: systemClock, waitMs: Infinity},
 ): VolumeResizer {
   const expandVolume = async (volume: CsiVolumeToExpand) => {
     asked.push(volume);

@@ -12,15 +12,13 @@ export class PluginAttachments implements ControllerAttachments {
   /** Pods, by UID, that use each volume; none of one that is still mounted. */
   readonly #users = new Map<string, Set<string>>();
   readonly #waiting = new Set<string>();
-  /** Unique names of the volumes in use that were seen attached. */
-  readonly #attached = new Set<string>();
-  readonly #metrics: Pick<CsiMetrics, 'timeOf'>;
+  readonly #metrics: Pick<CsiMetrics, 'attaching' | 'released'>;
 
   /** `onChange` is called when another volume is in use than before, or one no longer. */
   constructor(
     cluster: Pick<CsiCluster, 'untilAttached'>,
     onChange: () => void,
-    metrics: Pick<CsiMetrics, 'timeOf'>,
+    metrics: Pick<CsiMetrics, 'attaching' | 'released'>,
   ) {
     this.#cluster = cluster;
     this.#onChange = onChange;
@@ -55,10 +53,7 @@ export class PluginAttachments implements ControllerAttachments {
     this.#waiting.add(key);
     const untilAttached = async (): Promise<string> => await this.#cluster.untilAttached(uniqueName, signal);
     try {
-      if (this.#attached.has(uniqueName)) return await untilAttached();
-      const device = await this.#metrics.timeOf('verify_controller_attached_volume', plugin, untilAttached);
-      this.#attached.add(uniqueName);
-      return device;
+      return await this.#metrics.attaching(uniqueName, plugin, untilAttached);
     } finally {
       this.#waiting.delete(key);
     }
@@ -83,7 +78,7 @@ export class PluginAttachments implements ControllerAttachments {
       // A pod that has used it since then has another set.
       if (mounted.has(name) || this.#users.get(name) !== users) continue;
       this.#users.delete(name);
-      this.#attached.delete(name);
+      this.#metrics.released(name);
       this.#onChange();
     }
   }

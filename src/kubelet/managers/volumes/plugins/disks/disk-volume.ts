@@ -49,9 +49,10 @@ type DiskOf<Source> = (volume: PodVolume<Source>, isBlock: boolean) => VolumeDis
  * pod. A disk that is mounted at its place already, also by a kubelet, is only bound.
  */
 export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>): VolumePlugin<Source> {
+  const name = `kubernetes.io/${kind}`;
   const plugin = podDirectoryOf(kind);
   return {
-    name: `kubernetes.io/${kind}`,
+    name,
     canHang: true,
     readOnly: false,
     keepsLabels: ({readOnly = false}) => readOnly,
@@ -66,12 +67,7 @@ export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>)
         return;
       }
       // Without the lock: a controller can take long, or never attach it.
-      await untilAttached(
-        host,
-        volume,
-        {uniqueName: disk.uniqueName, plugin: `kubernetes.io/${kind}`},
-        signal,
-      );
+      await untilAttached(host, volume, {...disk, plugin: name}, signal);
       await withPlaceLock(host, disk.place, signal, async () => {
         await record(host, readyDir, disk);
         await makeDirectoryPath(path, 0o750);
@@ -91,11 +87,12 @@ export function createDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>)
 
 /** Creates the plugin of disks of a kind that containers get as devices: it is attached, and mapped for each pod. */
 export function createBlockDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Source>): VolumePlugin<Source> {
+  const name = `kubernetes.io/${kind}`;
   const plugin = podDirectoryOf(kind);
   const mapOf = (node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>, globalDir: string) =>
     deviceMap(node, {globalDir, plugin, uid: podRef(volume.pod).uid, name: volume.name});
   return {
-    name: `kubernetes.io/${kind}`,
+    name,
     canHang: true,
     readOnly: false,
     isBlock: true,
@@ -103,12 +100,7 @@ export function createBlockDiskPlugin<Source>(kind: DiskKind, diskOf: DiskOf<Sou
     setUp: async (host, volume, signal) => {
       const {node} = host;
       const disk = diskOf(volume, true);
-      await untilAttached(
-        host,
-        volume,
-        {uniqueName: disk.uniqueName, plugin: `kubernetes.io/${kind}`},
-        signal,
-      );
+      await untilAttached(host, volume, {...disk, plugin: name}, signal);
       await withPlaceLock(host, disk.place, signal, async () => {
         await record(host, podPluginDir(node, plugin, volume), disk);
         const map = mapOf(node, volume, diskDir(node, disk.place));
