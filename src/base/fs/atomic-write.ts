@@ -1,10 +1,10 @@
 import {randomBytes} from 'node:crypto';
-import {fstatSync} from 'node:fs';
-import {chown, readdir, realpath, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
+import {chown, readdir, realpath, rename, stat, unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {hasErrno, KcriError} from '../errors.js';
 import {isProcessAlive, ownProcessIdentity, PROCESS_IDENTITY} from '../process-identity.js';
-import {ifPresent, withFile, withFileErrors} from './files.js';
+import {ensureMode, syncDescriptor, withDescriptor, writeAll} from './descriptors.js';
+import {ifPresent, withFileErrors} from './files.js';
 
 /** Owner of a file. */
 export interface FileOwner {
@@ -64,14 +64,14 @@ export async function writeChunksAtomic(
 ): Promise<void> {
   let failure: unknown;
   const writeTo = async (name: string, flags: string): Promise<void> => {
-    await withFile(name, flags, mode, async (file) => {
+    await withDescriptor(name, flags, mode, async (file) => {
       try {
         for await (const chunk of chunks) await writeAll(file, chunk);
       } catch (error) {
         failure = error;
         throw error;
       }
-      if (flags === 'wx') await file.sync();
+      if (flags === 'wx') await syncDescriptor(file);
     });
   };
   try {
@@ -102,11 +102,9 @@ export async function writeUserFile(path: string, content: string, mode: number)
   ]);
   if (existing === undefined || existing.isFile()) await writeFileAtomic(target ?? path, content, mode);
   else
-    await withFileErrors('writing', path, () => withFile(path, 'w', mode, (file) => file.writeFile(content)));
-}
-
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+    await withFileErrors('writing', path, () =>
+      withDescriptor(path, 'w', mode, (file) => writeAll(file, Buffer.from(content))),
+    );
 }
 
 /**
@@ -187,9 +185,6 @@ async function cleanOnce(directory: string): Promise<void> {
   await removeAbandonedFiles(directory).catch(() => undefined);
 }
 
-/** Bits of a file's mode that chmod(2) sets. */
-const PERMISSIONS = 0o7777;
-
 /**
  * Creates a file with exactly this mode regardless of the umask, and fsyncs it if it is durable. Rejects with the system error, EEXIST
  * if something is at the path.
@@ -199,11 +194,10 @@ export async function writeNewFile(
   content: string,
   {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
 ): Promise<void> {
-  await withFile(path, 'wx', mode, async (file) => {
-    // Asked on this thread, since another takes longer than the answer. The mode is mostly that of the file already.
-    if ((fstatSync(file.fd).mode & PERMISSIONS) !== mode) await file.chmod(mode);
-    await file.writeFile(content);
-    if (isDurable) await file.sync();
+  await withDescriptor(path, 'wx', mode, async (file) => {
+    await ensureMode(file, mode);
+    await writeAll(file, Buffer.from(content));
+    if (isDurable) await syncDescriptor(file);
   });
 }
 
@@ -222,7 +216,5 @@ export async function createFile(path: string, content: string, mode: number): P
 
 /** Syncs a directory: a rename is durable only after that. Rejects with the system error. */
 export async function syncDirectory(path: string): Promise<void> {
-  await withFile(path, 'r', 0, async (directory) => {
-    await directory.sync();
-  });
+  await withDescriptor(path, 'r', 0, syncDescriptor);
 }

@@ -1,7 +1,7 @@
 import {statSync, type BigIntStats} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
 import {createDirectCalls} from './direct-calls.js';
-import {ifPresent, withFileErrors} from './files.js';
+import {ifPresent, isAbsent, withFileErrors} from './files.js';
 
 /** Reads and parses text files. */
 export interface ParsedFiles {
@@ -135,5 +135,7 @@ export function fileIdentity({dev, ino, size, mtimeNs, ctimeNs}: BigIntStats): s
 }
 
 async function readText(path: string): Promise<string | undefined> {
-  return await withFileErrors('reading', path, async () => await ifPresent(() => readFile(path, 'utf8')));
+  return await withFileErrors('reading', path, async () =>
+    isAbsent(path) ? undefined : await ifPresent(() => readFile(path, 'utf8')),
+  );
 }

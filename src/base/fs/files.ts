@@ -3,9 +3,9 @@ import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promis
 import {dirname} from 'node:path';
 import {hasErrno, SystemError, unlessRoot} from '../errors.js';
 import {systemErrorCode, systemErrorMessage} from '../system-error-message.js';
-import {ifPresent} from './if-present.js';
+import {ifPresent, isAbsent} from './if-present.js';
 
-export {ifPresent} from './if-present.js';
+export {ifPresent, isAbsent} from './if-present.js';
 
 const AS_ROOT = unlessRoot('run as root, or ', '');
 
@@ -63,7 +63,9 @@ export async function withUserFileHints<T>(act: () => Promise<T>): Promise<T> {
 
 /** Returns the names in a directory, empty if it does not exist. Rejects with SystemError. */
 export async function listNames(directory: string): Promise<readonly string[]> {
-  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
+  const read = async (): Promise<readonly string[] | undefined> =>
+    isAbsent(directory) ? undefined : await ifPresent(() => readdir(directory));
+  return (await withFileErrors('reading', directory, read)) ?? [];
 }
 
 /** Returns the names of the directories in a directory, without links; empty if it does not exist. Rejects with SystemError. */
@@ -125,7 +127,7 @@ export async function makeDirectories(directories: readonly DirectoryToMake[]): 
         await attempt();
       }
     });
-    if (parents.has(path)) keepExisting(path);
+    keepExisting(path);
   };
   const parents = new Set(directories.map(({path}) => dirname(path)));
   try {
@@ -137,7 +139,7 @@ export async function makeDirectories(directories: readonly DirectoryToMake[]): 
   }
 }
 
-/** Directories that makeDirectories has created or found, in the order in which it did so last. */
+/** Directories that makeDirectories has created or found, in the order in which it last did so. */
 const existing = new Set<string>();
 /** Number of directories that are remembered: those of pods are removed as trees, without a call for each. */
 const MAX_EXISTING = 1000;

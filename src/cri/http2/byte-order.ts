@@ -5,13 +5,8 @@
 
 /** Returns the unsigned 32-bit number at an offset. */
 export function readUint32(bytes: Uint8Array, at: number): number {
-  const [first = 0, second = 0, third = 0, last = 0] = [
-    bytes[at],
-    bytes[at + 1],
-    bytes[at + 2],
-    bytes[at + 3],
-  ];
-  return ((first << 24) | (second << 16) | (third << 8) | last) >>> 0;
+  const high = ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16);
+  return (high | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 /** Writes an unsigned 32-bit number at an offset. */

@@ -157,15 +157,15 @@ export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
 function encodeField(bytes: number[], [name, value]: HeaderField): void {
   /** Number of the first field with this name, or 0. */
   let nameIndex = 0;
-  let index = 0;
-  for (const field of STATIC_TABLE) {
-    index += 1;
-    if (field[0] !== name) continue;
+  // oxlint-disable-next-line typescript/prefer-for-of -- it allocates memory for each field in interpreted code
+  for (let at = 0; at < STATIC_TABLE.length; at += 1) {
+    const field = STATIC_TABLE[at];
+    if (field?.[0] !== name) continue;
     if (field[1] === value) {
-      encodeInteger(bytes, {pattern: 0x80, prefixBits: 7, value: index});
+      encodeInteger(bytes, {pattern: 0x80, prefixBits: 7, value: at + 1});
       return;
     }
-    nameIndex ||= index;
+    nameIndex ||= at + 1;
   }
   encodeInteger(bytes, {pattern: 0, prefixBits: 4, value: nameIndex});
   if (nameIndex === 0) encodeString(bytes, name);

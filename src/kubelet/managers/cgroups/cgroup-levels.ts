@@ -135,14 +135,12 @@ export async function createCgroup(
   path: string,
 ): Promise<boolean> {
   const directory = hierarchy.path + path;
-  const isMissing = inodeOf(directory) === undefined;
-  const isSlice = hierarchy.sliceRoot === hierarchy.path && isMissing;
+  const isNewSlice = hierarchy.sliceRoot === hierarchy.path && inodeOf(directory) === undefined;
   // systemd removes what it does not know.
-  if (isSlice) await startSlice(path, version);
+  if (isNewSlice) await startSlice(path, version);
   if (version === 2) enableControllers(dirname(directory), hierarchy);
   // With cgroup v1, systemd has created the cgroup in some hierarchies.
-  const isLeft = isSlice ? inodeOf(directory) === undefined : isMissing;
-  const isNew = isLeft ? makeCgroup(directory) : isMissing;
+  const isNew = makeCgroup(directory) || isNewSlice;
   if (version === 1 && basename(hierarchy.path) === 'cpuset') inheritCpuset(hierarchy.path, directory);
   return isNew;
 }

@@ -43,9 +43,8 @@ export async function ensurePodCgroup(
 ): Promise<boolean> {
   const hierarchies = listHierarchies(cgroupRoot);
   const directories = hierarchies.filter(({isOptional}) => !isOptional).map(({path: root}) => root + path);
-  const missing = missingOf(directories);
-  if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories)))
-    return false;
+  const isMissing = directories.some((directory) => inodeOf(directory) === undefined);
+  if (!isMissing && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories))) return false;
   const values = cgroupValues(cgroupRoot.version, limits);
   const create = async (created: CreatedCgroups): Promise<void> => {
     const begun = missingLevels(hierarchies, levelsOf(dirname(path)));

@@ -3,7 +3,7 @@ import {lstat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
 import {createFile} from '../../../base/fs/atomic-write.js';
-import {ifPresent, withFile, withFileErrors} from '../../../base/fs/files.js';
+import {ifPresent, isAbsent, withFile, withFileErrors} from '../../../base/fs/files.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {ContainerInstance} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -124,7 +124,9 @@ async function afterOtherWrites(path: string, write: () => Promise<void>): Promi
 }
 
 async function writeIfChanged(path: string, content: string): Promise<void> {
-  const isSame = await withFileErrors('reading', path, () => ifPresent(() => hasContent(path, content)));
+  const isSame = await withFileErrors('reading', path, async () =>
+    isAbsent(path) ? undefined : await ifPresent(() => hasContent(path, content)),
+  );
   // A part that a killed process leaves is overwritten before a container starts.
   if (isSame === undefined) await withFileErrors('writing', path, () => createFile(path, content, 0o644));
   else if (!isSame)

@@ -2,12 +2,12 @@ import {unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
+import {ensureMode, withDescriptor} from '../../../base/fs/descriptors.js';
 import {
   ifPresent,
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   validatePathSegment,
-  withFile,
   withFileErrors,
   type DirectoryToMake,
   listNames,
@@ -75,9 +75,8 @@ export async function createTerminationLog(path: string): Promise<void> {
   const directory = dirname(path);
   await makeDirectories([dirname(directory), directory].map((each) => ({path: each, mode: DATA_MODE})));
   await withFileErrors('creating', path, () =>
-    withFile(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
-      // The umask has restricted the mode passed to open.
-      await file.chmod(TERMINATION_LOG_MODE);
+    withDescriptor(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
+      await ensureMode(file, TERMINATION_LOG_MODE);
     }),
   );
 }

@@ -12,7 +12,7 @@ import {DaemonTestbed} from '../daemon-testbed.js';
 const MAX_WAIT_MS = 100;
 const PODS = 20;
 /** Maximum number of calls on files for the start of a pod that are handed to other threads, with those of writing its manifest. */
-const MAX_FILE_REQUESTS = 54;
+const MAX_FILE_REQUESTS = 40;
 /** Time in which what follows a start is written, in ms. */
 const SETTLE_MS = 5000;
 /** The default of syncFrequency, in ms. */

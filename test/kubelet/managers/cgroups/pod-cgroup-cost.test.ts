@@ -13,10 +13,10 @@ const OTHERS = ['blkio', 'cpuset', 'devices', 'freezer', 'unified'];
 const HIERARCHIES = LIMITED.length + OTHERS.length;
 
 /**
- * Maximum number of look-ups of a pod's cgroup in a hierarchy: of the hierarchy, the cgroup above the pod, and the pod's cgroup up to
- * three times, since another process may create it. A number here may be lowered; raise it only with a reason.
+ * Maximum number of look-ups for a pod's cgroup in a hierarchy: of the hierarchy, of the cgroup above the pod and, in hierarchies with
+ * limits, of the pod's cgroup, since another process may have created it. A number here may be lowered; raise it only with a reason.
  */
-const MAX_LOOKUPS = 3.6;
+const MAX_LOOKUPS = 2.3;
 /** Number of pods that share a lock. */
 const PODS_PER_LOCK = 8;
 

@@ -164,15 +164,15 @@ describe('a field that kcri does not support is rejected:', () => {
     expect(findUnsupportedFeature(pod)).toBeUndefined();
   });
 
-  test('all unsupported fields of a pod are reported together', () => {
+  test('all unsupported fields of a pod are reported together, in their order', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
       volumes: [{name: 'v', flocker: {datasetName: 'd'}}],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.volumes[0].flocker',
       'spec.schedulingGates',
+      'spec.volumes[0].flocker',
     ]);
   });
 });

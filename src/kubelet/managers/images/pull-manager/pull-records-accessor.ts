@@ -1,9 +1,10 @@
 import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
 import {createHash, randomUUID} from 'node:crypto';
-import {readFile, stat, unlink} from 'node:fs/promises';
+import {stat, unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {SystemError} from '../../../../base/errors.js';
 import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
+import {UNCACHED_FILES} from '../../../../base/fs/file-cache.js';
 import {ifPresent, makeDirectories, withFileErrors, listNames} from '../../../../base/fs/files.js';
 import {acquireLock, isLockHeld} from '../../../../base/fs/lock.js';
 import {removeTree} from '../../../../base/fs/remove-tree.js';
@@ -279,9 +280,8 @@ async function readObject(
   path: string,
   kind: string,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
-  if (text === undefined) return undefined;
-  const object = parseJsonObject(text);
+  const object = await UNCACHED_FILES.read(path, parseJsonObject);
+  if (object === undefined) return undefined;
   if (object['kind'] === kind && READABLE_VERSIONS.has(object['apiVersion'])) return object;
   throw new SystemError(`${JSON.stringify(path)} is not a valid ${kind} of ${API_VERSION}`);
 }
