@@ -77,12 +77,12 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
   test('describe prints probes, back-off, the last sync and the next one', async () => {
     const web = await says(
       ['describe', WEB],
-      /Liveness: +Success; last Success \d+s ago, \d+ in a row; next /,
-      /Readiness: +Failure; last Failure \d+s ago, \d+( of 3)? in a row; next .*\n +Output: +"not yet"/,
-      /Last Sync: +\d+s ago\n +Next Sync: +in \d+s/,
+      /Liveness: +Success; last Success [\dms]+ ago, \d+ in a row; next /,
+      /Readiness: +Failure; last Failure [\dms]+ ago, \d+( of 3)? in a row; next .*\n +Output: +"not yet"/,
+      /Last Sync: +[\dms]+ ago\n +Next Sync: +in [\dms]+/,
     );
     expect(web.stderr).toBe('');
-    expect(web.stdout).toMatch(new RegExp(`PID: +${daemon.pid} \\(up \\d+s\\)`));
+    expect(web.stdout).toMatch(new RegExp(`PID: +${daemon.pid} \\(up [\\dms]+\\)`));
     expect(web.stdout).toMatch(/Source: +\S+\/manifests\/view-web\.json/);
     await says(
       ['describe', CRASH],
@@ -106,7 +106,7 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
   test('get kubelet prints its status', async () => {
     const {stdout} = await kcri('get', 'kubelet', '-o', 'wide');
     expect(stdout).toMatch(
-      new RegExp(`\\n${daemon.pid} +Ready +2 +\\d+s +unix://\\S+ +https://127\\.0\\.0\\.1:`),
+      new RegExp(`\\n${daemon.pid} +Ready +2 +[\\dms]+ +unix://\\S+ +https://127\\.0\\.0\\.1:`),
     );
   });
 

@@ -75,12 +75,12 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     await runtime.kcri(['start', created]);
     await expect
       .poll(() => shown('get', 'pods', id.slice(0, 13), '--no-headers'))
-      .toMatch(/^of-crictl +0\/1 +Error +0 +\d+s +<none>\n$/);
+      .toMatch(/^of-crictl +0\/1 +Error +0 +[\dms]+ +<none>\n$/);
     expect(await shown('describe', 'of-crictl')).toMatch(/Manager: +<none>\n.*Exit Code: +3\n/s);
     await synced('of-kcri', aManifest('of-kcri'));
     const elsewhere = ['--root-dir', join(directory, 'elsewhere')];
     expect(await shown('get', 'pods', 'of-kcri', '--no-headers', ...elsewhere)).toMatch(
-      /^of-kcri +1\/1 +Running +0 +\d+s +kubelet\n$/,
+      /^of-kcri +1\/1 +Running +0 +[\dms]+ +kubelet\n$/,
     );
     expect(await shown('top', '--once', ...elsewhere)).toMatch(/^ {2}main +yes +Running +0 +[\d.]+ +\S+B/m);
   });
@@ -89,7 +89,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     const containers = [aContainer('main', {resources: {requests: {cpu: '1000'}}})];
     expect(await testbed.sync(aManifest('too-big', {containers}))).toMatchObject({exitCode: 1});
     expect(await shown('get', 'pods', 'too-big', '--no-headers')).toMatch(
-      /^too-big +0\/1 +OutOfcpu +0 +\d+s\n$/,
+      /^too-big +0\/1 +OutOfcpu +0 +[\dms]+\n$/,
     );
     expect(await shown('describe', 'too-big')).toMatch(/Reason: +OutOfcpu\n.* {2}Warning {2}OutOfcpu /s);
     expect(await shown('delete', 'too-big')).toBe('pod "default/too-big" deleted\n');
@@ -102,7 +102,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
       aManifest('show-runs', {initContainers: [aContainer('init', {command: shellCommand('true')})]}),
     );
     expect(await shown('get', 'pods', 'show-runs')).toMatch(
-      /^NAME {8}READY {3}STATUS {4}RESTARTS {3}AGE\nshow-runs {3}1\/1 {5}Running {3}0 {10}\d+s\n$/,
+      /^NAME {8}READY {3}STATUS {4}RESTARTS {3}AGE\nshow-runs {3}1\/1 {5}Running {3}0 {10}[\dms]+\n$/,
     );
     const {status} = JSON.parse(await shown('get', 'pods', 'show-runs', '-o', 'json')) as {
       status: {podIP: string; containerStatuses: readonly {containerID: string; imageID: string}[]};
@@ -114,7 +114,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     expect(text).toMatch(new RegExp(`^IP: +${status.podIP.replaceAll('.', '\\.')}$`, 'm'));
     expect(text).toContain(`    Image ID:      ${status.containerStatuses[0]!.imageID}\n`);
     expect(text).toMatch(
-      /^ {2}Normal +Started +\d+s( \(x2 over \d+s\))? +kubelet +main +Container started$/m,
+      /^ {2}Normal +Started +[\dms]+( \(x2 over [\dms]+\))? +kubelet +main +Container started$/m,
     );
   });
 
@@ -130,7 +130,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
       '1m',
     ]);
     const {stdout, stderr} = await testbed.runtime.kcri(['get', 'pods', 'show-crashes', '--no-headers']);
-    expect(stdout).toMatch(/^show-crashes +0\/1 +NotRestarted +\d+ \(\d+s ago\) +\d+s\n$/);
+    expect(stdout).toMatch(/^show-crashes +0\/1 +NotRestarted +\d+ \([\dms]+ ago\) +[\dms]+\n$/);
     expect(stderr).toMatch(/^kcri: note: pod "default\/show-crashes" is not restarted: no kcri process runs/);
     const text = await shown('describe', 'show-crashes');
     expect(text).toMatch(

@@ -304,7 +304,7 @@ describe.each(newestRuntime)('why: $name', (which) => {
     const {stdout, exitCode} = await kcri('why', `deaf-${NODE}`);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^evidence {3}deletion began at \S+ \(\d+s ago\); grace period 600s; process \d+ of main in state S$/m,
+      /^evidence {3}deletion began at \S+ \([\dms]+ ago\); grace period 600s; process \d+ of main in state S$/m,
     );
     const {containers} = await testbed.podTestbed.pod(`deaf-${NODE}`);
     process.kill(await testbed.podTestbed.pidOf(containers[0]!.id), 'SIGKILL');
