@@ -29,7 +29,7 @@ const FULL_BYTES = RING_BYTES / 2;
 /** Bytes in it after which the thread is woken at once. */
 const MANY_BYTES = RING_BYTES / 16;
 /** Time after which it is woken, in ms: it reads what has come meanwhile at once. */
-const WAKE_MS = 10;
+const WAKE_MS = 50;
 /** Largest entry, in bytes. */
 const MAX_ENTRY_BYTES = 1024 * 1024;
 
