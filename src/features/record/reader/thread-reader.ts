@@ -62,6 +62,7 @@ interface Question {
 export class ThreadReader implements CallReader, ReadQueue {
   /** Passes bytes to the thread at once. */
   readonly queue: ReadQueue = this;
+  readonly copies = true;
   readonly #options: ThreadReaderOptions;
   readonly #ring: RingWriter;
   readonly #worker: Worker;
@@ -162,7 +163,8 @@ export class ThreadReader implements CallReader, ReadQueue {
 
   #add(entry: WaitingEntry): void {
     this.#addWaiting();
-    if (this.#overflow.length > 0 || !this.#ring.put(entry, entry.chunk)) this.#overflow.push(entry);
+    if (this.#overflow.length > 0 || !this.#ring.put(entry, entry.chunk))
+      this.#overflow.push({...entry, chunk: Buffer.from(entry.chunk)});
   }
 
   #addWaiting(): void {
