@@ -1,9 +1,6 @@
 // Measures what `kcri record` adds to calls, on a runtime that answers from memory: latency, throughput, and processor time
-// of the recorder, which does not depend on the load of the machine.
-// Usage: npm run bench:record [-- --rounds=10 --calls=1000]
-import {spawn} from 'node:child_process';
-import {once} from 'node:events';
-import {readFileSync} from 'node:fs';
+// of the recorder, which does not depend on the load of the machine. bench:record-containerd measures on a real runtime.
+// Usage: npm run bench:record [-- --rounds=10 --calls=1000 --program=FILE]
 import {mkdtemp, rm} from 'node:fs/promises';
 import {loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -12,11 +9,15 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
 import {Client, credentials} from '@grpc/grpc-js';
 import {median} from './median.mjs';
+import {cpuMs, KCRI, startProgram, startRecorder, stopProgram} from './record/recorders.mjs';
 
 const RUNTIME = fileURLToPath(new URL('lists/runtime.mjs', import.meta.url));
-const KCRI = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
 const {values} = parseArgs({
-  options: {rounds: {type: 'string', default: '10'}, calls: {type: 'string', default: '1000'}},
+  options: {
+    rounds: {type: 'string', default: '10'},
+    calls: {type: 'string', default: '1000'},
+    program: {type: 'string', default: KCRI},
+  },
 });
 const calls = Number(values.calls);
 /** Objects of the runtime: a list of them is about 100 kB. */
@@ -45,15 +46,6 @@ const call = (client, path) =>
       else reject(error);
     });
   });
-
-/** Returns the processor time that a process has used, in ms. */
-function cpuMs({pid}) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  // In clock ticks of 10 ms.
-  return 10 * (Number(fields[11]) + Number(fields[12]));
-}
 
 /** Returns the median latency of calls one after the other, in ms. */
 async function latency(client, path) {
@@ -88,21 +80,12 @@ async function throughput(client, path) {
   return (1000 * calls) / (performance.now() - startedAt);
 }
 
-async function start(args, ready) {
-  const child = spawn(process.execPath, args, {stdio: ['pipe', 'pipe', 'pipe']});
-  child.stdout.on('data', () => undefined);
-  for (let text = ''; !ready.test(text);)
-    text += (await once(ready.source === 'ready' ? child.stdout : child.stderr, 'data'))[0];
-  return child;
-}
-
 const folder = await mkdtemp(join(tmpdir(), 'kcri-record-bench-'));
 const direct = join(folder, 'cri.sock');
 const recorded = join(folder, 'record.sock');
 const counted = join(folder, 'summary.sock');
-const record = (socket, ...flags) =>
-  start([KCRI, '-r', `unix://${direct}`, 'record', `--listen=${socket}`, ...flags], /recording/);
-const runtime = await start([RUNTIME, direct, String(OBJECTS)], /ready/);
+const record = (listen, ...flags) => startRecorder({program: values.program, target: direct, listen, flags});
+const runtime = await startProgram([process.execPath, RUNTIME, direct, String(OBJECTS)], 'ready');
 const recorders = {
   record: await record(recorded, `--file=${join(folder, 'calls.jsonl')}`, '--max-message=16Mi'),
   summary: await record(counted, '--summary'),
@@ -140,6 +123,6 @@ try {
   }
 } finally {
   for (const client of Object.values(clients)) client.close();
-  for (const child of [...Object.values(recorders), runtime]) child.kill('SIGINT');
+  for (const child of [...Object.values(recorders), runtime]) await stopProgram(child);
   await rm(folder, {recursive: true});
 }

@@ -25,6 +25,7 @@ interface Work {
  * done with all that waits behind it, so that it disturbs few calls of a steady load.
  */
 export class IdleQueue implements ReadQueue {
+  readonly copies = false;
   readonly #clock: TapClock;
   #work: Work[] = [];
   /** Index of the next piece: shifting a long array would cost time in each turn. */

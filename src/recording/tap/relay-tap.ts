@@ -23,6 +23,8 @@ export interface RelayTap {
 
 /** Decides when what was relayed is read. */
 export interface ReadQueue {
+  /** True if `push` does the work at once, which copies what it reads: its memory may be reused afterwards. */
+  readonly copies: boolean;
   /** Reports that something happens, which reading should not delay. */
   touch(): void;
   /** Adds work that holds memory of `bytes`. It must not throw. */

@@ -10,9 +10,7 @@ export class BufferReusingSocket extends WriteTolerantSocket implements ReusingS
   constructor() {
     const state = new ReadState();
     // The type definitions allow `onread` only for `connect`.
-    const options: SocketConstructorOpts & ConnectOpts = {
-      onread: {buffer: () => state.memory, callback: (length) => state.receive(length)},
-    };
+    const options: SocketConstructorOpts & ConnectOpts = {onread: state.onread};
     super(options);
     this.#state = state;
     state.pass = (chunk) => this.push(Buffer.from(chunk));

@@ -1,3 +1,4 @@
+import type {OnReadOpts} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {ReadBufferPool, type BufferPressureObserver, type RetainBuffer} from './read-buffer-pool.js';
 
@@ -20,6 +21,12 @@ export class ReadState {
   readonly #buffers = new ReadBufferPool();
   pass: (chunk: Buffer, retain: RetainBuffer) => boolean = () => true;
   #next = this.#buffers.acquire();
+
+  /** Option of a socket of node:net that reads into the memory. */
+  readonly onread: OnReadOpts = {
+    buffer: () => this.memory,
+    callback: (length) => this.receive(length),
+  };
 
   /** Memory for the next read. */
   get memory(): Buffer {

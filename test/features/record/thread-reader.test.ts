@@ -1,4 +1,9 @@
+import {randomBytes} from 'node:crypto';
+import {once} from 'node:events';
+import {writeFile} from 'node:fs/promises';
+import {connect as connectTo, createServer} from 'node:net';
 import {join} from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {readerThreadText} from '../../../scripts/bundle/reader-thread.mjs';
@@ -38,9 +43,18 @@ function startThread(program = source) {
 
 /** Connects to a runtime through a relay that a reader reads along. */
 async function connectThrough(reader: CallReader, runtime: FakeRuntime): Promise<Connection> {
+  const connection = connect(`unix://${await relayTo(runtime.socketPath, reader)}`);
+  onTestFinished(() => {
+    connection.close();
+  });
+  return connection;
+}
+
+/** Starts a relay to a socket that a reader reads along, and returns its path. */
+async function relayTo(target: string, reader: CallReader): Promise<string> {
   const path = join(await temporaryDirectory(), 'relay.sock');
   const relay = await Relay.listen(path, {
-    target: runtime.socketPath,
+    target,
     clock: systemClock,
     queue: reader.queue,
     tap: (connection) => reader.open(connection, undefined),
@@ -48,12 +62,32 @@ async function connectThrough(reader: CallReader, runtime: FakeRuntime): Promise
     onReachable: () => undefined,
     onUnreadable: () => undefined,
   });
-  const connection = connect(`unix://${path}`);
   onTestFinished(() => {
-    connection.close();
     relay.close();
   });
-  return connection;
+  return path;
+}
+
+/** Returns what the sides of a connection send for a call of Version. */
+async function bytesOfVersion(runtime: FakeRuntime) {
+  const sent: {readonly from: 'client' | 'server'; readonly chunk: Buffer}[] = [];
+  const {reader} = startThread();
+  const spied: CallReader = {
+    queue: reader.queue,
+    open: (connection) => {
+      const tap = reader.open(connection);
+      const read = tap.read.bind(tap);
+      tap.read = (from, chunk) => {
+        sent.push({from, chunk: Buffer.from(chunk)});
+        read(from, chunk);
+      };
+      return tap;
+    },
+    summarize: () => reader.summarize(),
+    end: () => reader.end(),
+  };
+  await (await connectThrough(spied, runtime)).runtime.version();
+  return sent;
 }
 
 const MANY = Array.from({length: 300}, (_, index) => aSandbox({name: `web-${index}`}));
@@ -107,6 +141,39 @@ describe('a reader in a thread', () => {
     expect(reader.queue.awaitRoom(() => (isReady = true))).toBe(true);
     await until(() => isReady);
     expect(reader.queue.awaitRoom(() => undefined)).toBe(false);
+  });
+
+  test('copies what has no room, since its memory is reused', async () => {
+    await using runtime = await FakeRuntime.start();
+    const sent = await bytesOfVersion(runtime);
+    const gate = join(await temporaryDirectory(), 'gate');
+    const waits = `while (!process.getBuiltinModule('fs').existsSync(${JSON.stringify(gate)}));`;
+    const {reader} = startThread(`${waits}\n${source}`);
+    const garbage = reader.open(1);
+    for (let index = 0; index < 16; index += 1) garbage.read('client', Buffer.alloc(2 ** 20));
+    const tap = reader.open(2);
+    for (const {from, chunk} of sent) {
+      tap.read(from, chunk);
+      chunk.fill(0);
+    }
+    await writeFile(gate, '');
+    expect(await reader.summarize()).toMatchObject([{method: 'Version', calls: 1, open: 0}]);
+  });
+
+  test('passes bytes on unchanged to a client that reads slowly', async () => {
+    const folder = await temporaryDirectory();
+    const sent = randomBytes(8 * 2 ** 20);
+    const server = createServer((socket) => void socket.end(sent)).listen(join(folder, 'runtime.sock'));
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const {reader} = startThread();
+    const path = await relayTo(join(folder, 'runtime.sock'), reader);
+    const received: Buffer[] = [];
+    for await (const chunk of connectTo(path)) {
+      received.push(chunk as Buffer);
+      await nextTurn();
+    }
+    expect(Buffer.concat(received).equals(sent)).toBe(true);
   });
 
   test('knows the calls that are open, other than streams', async () => {

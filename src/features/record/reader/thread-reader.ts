@@ -29,7 +29,7 @@ const FULL_BYTES = RING_BYTES / 2;
 /** Bytes in it after which the thread is woken at once. */
 const MANY_BYTES = RING_BYTES / 16;
 /** Time after which it is woken, in ms: it reads what has come meanwhile at once. */
-const WAKE_MS = 10;
+const WAKE_MS = 50;
 /** Largest entry, in bytes. */
 const MAX_ENTRY_BYTES = 1024 * 1024;
 
@@ -62,6 +62,7 @@ interface Question {
 export class ThreadReader implements CallReader, ReadQueue {
   /** Passes bytes to the thread at once. */
   readonly queue: ReadQueue = this;
+  readonly copies = true;
   readonly #options: ThreadReaderOptions;
   readonly #ring: RingWriter;
   readonly #worker: Worker;
@@ -162,7 +163,8 @@ export class ThreadReader implements CallReader, ReadQueue {
 
   #add(entry: WaitingEntry): void {
     this.#addWaiting();
-    if (this.#overflow.length > 0 || !this.#ring.put(entry, entry.chunk)) this.#overflow.push(entry);
+    if (this.#overflow.length > 0 || !this.#ring.put(entry, entry.chunk))
+      this.#overflow.push({...entry, chunk: Buffer.from(entry.chunk)});
   }
 
   #addWaiting(): void {
