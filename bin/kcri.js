@@ -1,4 +1,4 @@
-#!/usr/bin/env sh
+#!/bin/sh
 ':' //; exec node -- "$0" "$@"
 'use strict';
 /*

@@ -1,8 +1,13 @@
 import {execFile} from 'node:child_process';
+import {symlink} from 'node:fs/promises';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {expect, test} from 'vitest';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../kcri-command.js';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
 
 interface Ended {
   readonly stdout: string;
@@ -43,12 +48,19 @@ const FORGOTTEN_SOCKETS = `
 test('a process that ends before its command says so and fails', async () => {
   await using runtime = await FakeRuntime.start();
   runtime.injectDelay('Version', 600_000);
-  const program = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
-  const script = `${FORGOTTEN_SOCKETS} process.argv.splice(1, 0, ${JSON.stringify(program)}); require(process.argv[1]);`;
+  const script = `${FORGOTTEN_SOCKETS} process.argv.splice(1, 0, ${JSON.stringify(PROGRAM)}); require(process.argv[1]);`;
   const ended = await run([process.execPath, '-e', script, '--', 'version'], {
     CRI_CONFIG_FILE: '/dev/null',
     CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
   });
   expect(ended).toMatchObject({stdout: '', exitCode: 1});
   expect(ended.stderr).toContain('kcri: the process ended before the command did');
+});
+
+test('the program starts with no other program in PATH than node, since a search for the shell takes a millisecond', async () => {
+  const folder = await temporaryDirectory();
+  await symlink(process.execPath, join(folder, 'node'));
+  const ended = await run([PROGRAM, '--version'], {PATH: folder});
+  expect(ended).toMatchObject({stderr: '', exitCode: 0});
+  expect(ended.stdout).toContain('kcri version');
 });

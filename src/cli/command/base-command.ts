@@ -166,5 +166,6 @@ export abstract class BaseCommand extends Command {
 }
 
 function withoutKeys(values: FlagDefinitions, other: FlagDefinitions): FlagDefinitions {
+  if (!Object.keys(other).some((name) => Object.hasOwn(values, name))) return values;
   return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(other, name)));
 }

@@ -6,6 +6,7 @@ import {
   indexFlagSpellings,
   type FlagShapes,
   type FlagToken,
+  type FlagTable,
   type NamedFlag,
   type Tokens,
 } from '../parsing/tokenize.js';
@@ -44,8 +45,6 @@ export async function tokenizeGoFlags(
   }
 }
 
-type Table = ReadonlyMap<string, NamedFlag>;
-
 interface Taken {
   readonly flags: readonly FlagToken[];
   /** Arguments after the flags. */
@@ -55,7 +54,11 @@ interface Taken {
 }
 
 /** Parses leading flags (flag.go FlagSet.Parse). */
-async function takeFlags(words: readonly string[], table: Table, check: GoSyntax['check']): Promise<Taken> {
+async function takeFlags(
+  words: readonly string[],
+  table: FlagTable,
+  check: GoSyntax['check'],
+): Promise<Taken> {
   const flags: FlagToken[] = [];
   const rest = [...words];
   for (let word = rest[0]; word !== undefined; word = rest[0]) {
@@ -80,8 +83,8 @@ interface Written {
   readonly rest: string[];
 }
 
-function valueOf(flag: NamedFlag, {spelling, value, rest}: Written): FlagToken['value'] {
-  if (flag.type === 'boolean') return value === undefined || booleanValue(value, spelling);
+function valueOf({shape}: NamedFlag, {spelling, value, rest}: Written): FlagToken['value'] {
+  if (shape.type === 'boolean') return value === undefined || booleanValue(value, spelling);
   const given = value ?? rest.shift();
   if (given === undefined) throw new FlagError(`flag needs an argument: -${spelling}`);
   return given;
@@ -101,7 +104,7 @@ function booleanValue(value: string, spelling: string): boolean {
 function withSplitShorts(
   words: readonly string[],
   name: string,
-  table: Table,
+  table: FlagTable,
 ): readonly string[] | undefined {
   const index = words.findIndex((word) => word.replace(/^-+/, '') === name);
   const word = words[index] ?? '';

@@ -50,44 +50,58 @@ export function tokenize(
   shared: FlagShapes,
   options: TokenizeOptions = {},
 ): Tokens {
-  return new Tokenizer(argv, indexFlagSpellings(own, shared), options).run();
+  return new Tokenizer(argv, () => indexFlagSpellings(own, shared), options).run();
 }
 
 /** Shape of a flag with its canonical name. */
-export interface NamedFlag extends FlagShape {
+export interface NamedFlag {
   readonly name: string;
+  readonly shape: FlagShape;
 }
 
-const HELP: NamedFlag = {name: 'help', type: 'boolean'};
+/** Flags by each of their spellings. */
+export type FlagTable = ReadonlyMap<string, NamedFlag>;
+
+const HELP: NamedFlag = {name: 'help', shape: {type: 'boolean'}};
 
 /** Returns every spelling of every flag without its dashes; `own` flags win over `shared` ones. */
-export function indexFlagSpellings(own: FlagShapes, shared: FlagShapes): ReadonlyMap<string, NamedFlag> {
-  const table = new Map<string, NamedFlag>([
+export function indexFlagSpellings(own: FlagShapes, shared: FlagShapes): FlagTable {
+  const table = new Map([
     ['h', HELP],
     ['help', HELP],
   ]);
   for (const shapes of [shared, own]) {
     for (const [name, shape] of Object.entries(shapes)) {
-      const short = [shape.char, ...(shape.charAliases ?? [])].filter((char) => char !== undefined);
-      for (const spelling of [name, ...(shape.aliases ?? []), ...short])
-        table.set(spelling, {...shape, name});
+      const flag = {name, shape};
+      table.set(name, flag);
+      for (const alias of shape.aliases ?? NONE) table.set(alias, flag);
+      if (shape.char !== undefined) table.set(shape.char, flag);
+      for (const letter of shape.charAliases ?? NONE) table.set(letter, flag);
     }
   }
   return table;
 }
 
+const NONE: readonly string[] = [];
+
 class Tokenizer {
   readonly #rest: string[];
-  readonly #table: ReadonlyMap<string, NamedFlag>;
+  readonly #createTable: () => FlagTable;
+  #createdTable: FlagTable | undefined;
   readonly #options: TokenizeOptions;
   readonly #flags: FlagToken[] = [];
   readonly #positionals: string[] = [];
   #help = false;
 
-  constructor(argv: readonly string[], table: ReadonlyMap<string, NamedFlag>, options: TokenizeOptions) {
+  constructor(argv: readonly string[], createTable: () => FlagTable, options: TokenizeOptions) {
     this.#rest = [...argv];
-    this.#table = table;
+    this.#createTable = createTable;
     this.#options = options;
+  }
+
+  /** Table of all flags, which a command line without any does not need. */
+  get #table(): FlagTable {
+    return (this.#createdTable ??= this.#createTable());
   }
 
   run(): Tokens {
@@ -121,7 +135,7 @@ class Tokenizer {
     const flag = this.#table.get(letter);
     if (flag === undefined) throw unknownShorthand(letter, cluster);
     const rest = letters.slice(1);
-    if (flag.type === 'option' || rest.startsWith('=')) {
+    if (flag.shape.type === 'option' || rest.startsWith('=')) {
       this.#add(flag, letter, rest === '' ? undefined : rest.replace(/^=/, ''));
       return;
     }
@@ -142,7 +156,7 @@ class Tokenizer {
       this.#help = value === undefined || booleanValue(flag, value);
       return;
     }
-    if (flag.type === 'boolean') {
+    if (flag.shape.type === 'boolean') {
       this.#flags.push({
         name: flag.name,
         spelling,
@@ -150,7 +164,7 @@ class Tokenizer {
       });
       return;
     }
-    const given = value ?? flag.bare ?? this.#rest.shift();
+    const given = value ?? flag.shape.bare ?? this.#rest.shift();
     if (given === undefined) throw missingValue(spelling);
     this.#flags.push({name: flag.name, spelling, value: given});
   }
@@ -173,7 +187,9 @@ export function parseBooleanValue(value: string): boolean | undefined {
 function booleanValue(flag: NamedFlag, value: string): boolean {
   const parsed = parseBooleanValue(value);
   if (parsed === undefined)
-    throw new FlagError(`invalid argument "${value}" for "${flagTitle(flag)}" flag: must be true or false`);
+    throw new FlagError(
+      `invalid argument "${value}" for "${flagTitle({name: flag.name, char: flag.shape.char})}" flag: must be true or false`,
+    );
   return parsed;
 }
 

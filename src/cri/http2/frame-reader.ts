@@ -83,7 +83,7 @@ export class FrameReader {
       return at + FRAME_HEADER_LENGTH;
     }
     const end = Math.min(chunk.length, at + FRAME_HEADER_LENGTH - this.#headLength);
-    chunk.copy(this.#head, this.#headLength, at, end);
+    this.#head.set(chunk.subarray(at, end), this.#headLength);
     this.#headLength += end - at;
     if (this.#headLength === FRAME_HEADER_LENGTH) {
       this.#headLength = 0;
@@ -145,7 +145,7 @@ export class FrameReader {
     }
     if (this.#payloadLength === 0) this.#payload = Buffer.allocUnsafe(this.#length);
     const end = Math.min(chunk.length, at + this.#length - this.#payloadLength);
-    chunk.copy(this.#payload, this.#payloadLength, at, end);
+    this.#payload.set(chunk.subarray(at, end), this.#payloadLength);
     this.#payloadLength += end - at;
     if (this.#payloadLength === this.#length) {
       const payload = this.#payload;

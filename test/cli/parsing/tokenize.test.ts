@@ -89,4 +89,16 @@ describe('tokenize parses flags like crictl', () => {
   ])('%j is rejected with "%s"', (argv, message) => {
     expect(() => tokenize(argv, OWN, SHARED)).toThrow(new FlagError(message));
   });
+
+  test('a command line without flags reads no definitions of flags', () => {
+    const unreadable: FlagShapes = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('the definitions are read');
+        },
+      },
+    );
+    expect(tokenize(['a', '--', '-b'], unreadable, unreadable).positionals).toEqual(['a', '-b']);
+  });
 });

@@ -9,13 +9,14 @@ const budget = JSON.parse(
   readFileSync(new URL('../../startup-budget.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<'logs' | 'ps', Budget>>;
 
-/** What the log of one container needs: its status, its file, its lines, and the output, without names, times and files before it. */
+/** What the log of one container needs: its arguments, its status, its file, its lines, and the output, without names, times and files before it. */
 const OWN = [
   'src/base/async/any-signal.ts',
   'src/base/fs/direct-calls.ts',
   'src/base/fs/file-system-kinds.ts',
   'src/base/fs/if-present.ts',
   'src/cli/command/for-each-target.ts',
+  'src/cli/flags/positional-arguments.ts',
   'src/commands/logs.ts',
   'src/features/containers/select-containers.ts',
   'src/features/logs/log-files-of.ts',
@@ -37,6 +38,7 @@ const OWN = [
   'src/operations/logs/rotated-segments.ts',
   'src/operations/logs/show-logs.ts',
   'src/operations/resolve/resolve-names.ts',
+  'src/program/bundled/args.ts',
 ];
 
 test('logs of a full ID loads only these modules that ps does not load', () => {
