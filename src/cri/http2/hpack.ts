@@ -157,7 +157,7 @@ export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
 function encodeField(bytes: number[], [name, value]: HeaderField): void {
   /** Number of the first field with this name, or 0. */
   let nameIndex = 0;
-  // oxlint-disable-next-line typescript/prefer-for-of -- it allocates memory for each field in interpreted code
+  // With an index: interpreted code allocates memory for each item of an iteration.
   for (let at = 0; at < STATIC_TABLE.length; at += 1) {
     const field = STATIC_TABLE[at];
     if (field?.[0] !== name) continue;

@@ -4,7 +4,7 @@ import {pod as podSchema} from '../../../api/types/v1-pod.js';
 import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {SyncFailure} from '../../contract/sync-result.js';
-import {FIELD_RULES} from './field-rules.js';
+import {FIELD_RULES, type FieldRule} from './field-rules.js';
 
 /**
  * Fields, by type, that are refused in manifests and that an API server may set. Those of other operating systems are left to
@@ -58,13 +58,16 @@ function* inObject(schema: AnySchema, value: object, {path, exempt}: Place): Gen
   for (const [name, field] of Object.entries(value)) {
     const type = schema.fields[name]?.type;
     if (type === undefined || isAbsent(type, field) || exempt[schema.name]?.has(name) === true) continue;
-    const rule = rules[name];
-    const at = path.child(name);
-    if (rule?.kind === 'ignored') continue;
-    if (rule?.kind === 'refused' && rule.when(field as never))
-      yield forbidden(at, `not supported by kcri: ${rule.reason}`);
-    else yield* inValue(type, field, {path: at, exempt});
+    const place = {path: path.child(name), exempt};
+    const reason = refusalOf(rules[name], field);
+    if (reason !== undefined) yield forbidden(place.path, `not supported by kcri: ${reason}`);
+    else if (rules[name]?.kind !== 'ignored') yield* inValue(type, field, place);
   }
+}
+
+/** Returns the reason why a field with this value is refused; undefined if it is not. */
+function refusalOf(rule: FieldRule | undefined, value: unknown): string | undefined {
+  return rule?.kind === 'refused' && rule.when(value as never) ? rule.reason : undefined;
 }
 
 function* inValue(type: FieldType, value: unknown, place: Place): Generator<FieldError> {
