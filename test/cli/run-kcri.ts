@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly localKubelet?: CliContext['localKubelet'];
   /** True if standard output is a terminal. */
   readonly terminal?: boolean;
+  /** True if standard error is a terminal. */
+  readonly errorTerminal?: boolean;
   /** Called with each chunk of standard output as it is written. */
   readonly onStdout?: (text: string) => void;
   /** Called with each chunk of standard error as it is written. */
@@ -42,6 +44,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
   const stdout = collector(options.onStdout);
   const stderr = collector(options.onStderr);
   if (options.terminal === true) Object.assign(stdout.stream, {isTTY: true});
+  if (options.errorTerminal === true) Object.assign(stderr.stream, {isTTY: true});
   const context: CliContext = {
     ...createProcessContext(options.signal),
     env: {

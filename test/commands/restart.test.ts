@@ -1,9 +1,11 @@
+import {readFile} from 'node:fs/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {aManifest, createTestbed} from './command-testbed.js';
+import {startRecorder} from './record/recorder.js';
 import {startKubelet} from './kubelet/kubelet-testbed.js';
 
 const hex = (start: string): string => start.padEnd(64, '0');
@@ -48,6 +50,19 @@ async function started(options: FakeRuntimeOptions = {}) {
     }));
   return {runtime, restart, containers};
 }
+
+test('the restart of a pod of kcri through a recorder is recorded', async () => {
+  const testbed = await createTestbed();
+  const file = await testbed.write('calls.jsonl', '');
+  const {endpoint, end} = await startRecorder(testbed.runtime, [`--file=${file}`]);
+  const manifest = await testbed.write('pod.json', aManifest());
+  expect((await testbed.run(['sync', manifest], {endpoint})).exitCode).toBe(0);
+  const restart = ['--root-dir', testbed.rootDir, 'restart', 'web/main'];
+  expect((await runKcri(restart, {endpoint})).exitCode).toBe(0);
+  await end();
+  const recorded = await readFile(file, 'utf8');
+  expect(recorded.match(/"method":"CreateContainer"/g)).toHaveLength(2);
+});
 
 describe('restart of containers without a manager', () => {
   // Proves: restart, restart --quiet, restart --timeout

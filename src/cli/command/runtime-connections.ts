@@ -97,9 +97,17 @@ export class RuntimeConnections {
     });
   }
 
-  /** Connects to the runtime at `endpoint`, independent of the settings. */
-  async open(endpoint: string, options: OpenConnectionOptions = {}): Promise<Connection> {
+  /**
+   * Connects to the runtime at `endpoint`, independent of the settings, but through the configured endpoint if that is of a
+   * recorder of this runtime: pods know only the runtime.
+   */
+  async open(runtime: string, options: OpenConnectionOptions = {}): Promise<Connection> {
     const {dialect, settings, signal} = this.#services;
+    const {runtimeEndpoint} = await settings.read();
+    const endpoint =
+      runtimeEndpoint !== undefined && (await isRecorderOf(runtimeEndpoint, runtime))
+        ? runtimeEndpoint
+        : runtime;
     const needs = this.#required;
     const {timeoutMs = 0, observers = []} = options;
     const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
@@ -253,4 +261,12 @@ export class RuntimeConnections {
       }),
     );
   }
+}
+
+/** Reports whether the configured endpoint is the socket of a recorder of the runtime at another one. */
+async function isRecorderOf(configured: string, runtime: string): Promise<boolean> {
+  if (configured === runtime || !runtime.startsWith('unix:')) return false;
+  const {canonicalEndpoint, connectedEndpoint} = await import('../../cri/endpoint.js');
+  const behind = await canonicalEndpoint(configured);
+  return behind === (await canonicalEndpoint(runtime)) && behind !== (await connectedEndpoint(configured));
 }

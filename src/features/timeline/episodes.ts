@@ -20,8 +20,7 @@ export interface Episode {
 export function episodesOf({phases, nowMs}: Timeline): readonly Episode[] {
   const groups: {startMs: number; endMs: number; phases: Phase[]}[] = [];
   for (const phase of phases) {
-    // How long a container runs says nothing about the length of its start.
-    const endMs = phase.name === 'running' ? phase.startMs : endOf(phase, nowMs);
+    const endMs = runsLong(phase) ? phase.startMs : endOf(phase, nowMs);
     const last = groups.at(-1);
     if (last === undefined || phase.startMs - last.endMs > GAP_MS)
       groups.push({startMs: phase.startMs, endMs, phases: [phase]});
@@ -31,6 +30,14 @@ export function episodesOf({phases, nowMs}: Timeline): readonly Episode[] {
     }
   }
   return groups;
+}
+
+/**
+ * Reports whether a phase is a run that goes on or was long: its length says nothing about that of the start. The end of a short
+ * one is shown: its bar would otherwise be cut like that of a container that still runs.
+ */
+function runsLong({name, startMs, endMs = Infinity}: Phase): boolean {
+  return name === 'running' && endMs - startMs > GAP_MS;
 }
 
 /** Returns the first and the last episodes, and how many are left out between them. */

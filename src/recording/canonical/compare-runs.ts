@@ -93,7 +93,12 @@ function commonLengths(a: readonly string[], b: readonly string[]): (i: number, 
   return at;
 }
 
-function differingFields(a: Json | undefined, b: Json | undefined, path: string): readonly FieldDifference[] {
+/** Returns the members in which two values differ, by their paths below `path`. Pure. */
+export function differingFields(
+  a: Json | undefined,
+  b: Json | undefined,
+  path = '',
+): readonly FieldDifference[] {
   if (JSON.stringify(a) === JSON.stringify(b)) return [];
   const [membersA, membersB] = [membersOf(a), membersOf(b)];
   if (membersA === undefined || membersB === undefined || Array.isArray(a) !== Array.isArray(b))

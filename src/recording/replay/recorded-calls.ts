@@ -150,7 +150,12 @@ const REFERENCES: ReadonlySet<string> = new Set(['podSandboxId', 'containerId', 
 /** Skips the calls on sandboxes and containers that existed before the recording. */
 function withoutForeign(calls: readonly RecordedCall[], skipped: readonly SkippedCall[]): RecordedCalls {
   const made = new Set(calls.flatMap(({response}) => createdIds(response)));
-  const isMade = (id: string): boolean => made.has(id) || [...made].some((whole) => whole.startsWith(id));
+  const known = new Map<string, boolean>();
+  const isMade = (id: string): boolean => {
+    const isKnown = known.get(id) ?? (made.has(id) || [...made].some((whole) => whole.startsWith(id)));
+    known.set(id, isKnown);
+    return isKnown;
+  };
   const foreign = new Set(calls.filter(({request}) => !referencesOf(request).every(isMade)));
   const skippedToo = [...foreign].map(({number, method}): SkippedCall => {
     return {number, method: method.rpc, reason: 'its pod was created before the recording', matters: false};

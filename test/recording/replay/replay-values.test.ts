@@ -1,7 +1,5 @@
 import {expect, test} from 'vitest';
-import type {CanonicalCall} from '../../../src/recording/canonical/canonical-calls.js';
 import {readCalls, type RecordedCall} from '../../../src/recording/replay/recorded-calls.js';
-import {ReadHistory} from '../../../src/recording/replay/read-history.js';
 import {neededImages} from '../../../src/recording/replay/needed-images.js';
 import {ReplayCgroups} from '../../../src/recording/replay/replay-cgroups.js';
 import {callEvents} from '../../../src/recording/replay/replay-order.js';
@@ -137,52 +135,4 @@ test('images are looked up by their names, and pulled unless the recording pulls
     {reference: 'sha256:1', name: 'a:1', isPulled: false},
     {reference: 'sha256:4', name: 'd:1', isPulled: false},
   ]);
-});
-
-test('a read may answer what was recorded later, before its container was stopped', () => {
-  const container_id = '<C:web/main/0>';
-  const status = (state: string): CanonicalCall => ({
-    method: 'ContainerStatus',
-    timeout_s: 0,
-    req: {container_id},
-    code: 'OK',
-    resp: {status: {state}},
-  });
-  const stop: CanonicalCall = {method: 'StopContainer', timeout_s: 0, req: {container_id}, code: 'OK'};
-  const read = (startMs: number, state: string) => ({startMs, call: status(state)});
-  const history = new ReadHistory([
-    ...[read(1, 'RUNNING'), read(2, 'EXITED')],
-    ...[{startMs: 4, call: stop}, read(5, 'STOPPED')],
-  ]);
-  const allowed = ([startMs, state]: readonly [number, string]) => history.allows(read(startMs, state));
-  const cases = [
-    [1, 'RUNNING'],
-    [1, 'EXITED'],
-    [2, 'RUNNING'],
-    [1, 'STOPPED'],
-    [5, 'STOPPED'],
-  ] as const;
-  expect(cases.map(allowed)).toEqual([true, true, false, false, true]);
-});
-
-test('each object of a list may be further than recorded', () => {
-  const list = (a: string, b: string): CanonicalCall => ({
-    method: 'ListContainers',
-    timeout_s: 0,
-    req: {},
-    code: 'OK',
-    resp: {
-      containers: [
-        {id: '<C:web/a/0>', state: a},
-        {id: '<C:web/b/0>', state: b},
-      ],
-    },
-  });
-  const history = new ReadHistory([
-    {startMs: 1, call: list('RUNNING', 'RUNNING')},
-    {startMs: 2, call: list('EXITED', 'RUNNING')},
-    {startMs: 3, call: list('EXITED', 'EXITED')},
-  ]);
-  expect(history.allows({startMs: 1, call: list('RUNNING', 'EXITED')})).toBe(true);
-  expect(history.allows({startMs: 2, call: list('RUNNING', 'EXITED')})).toBe(false);
 });

@@ -4,6 +4,7 @@ import type {OutputFormat} from '../../../cli/output/output-format.js';
 import {formatSorted} from '../../../cli/output/parse-output-format.js';
 import type {JsonObject} from '../../../format/json.js';
 import type {SkippedCall} from '../../../recording/replay/recorded-calls.js';
+import type {FieldDifference} from '../../../recording/canonical/compare-runs.js';
 import {differenceJson, differenceText} from '../format-differences.js';
 import type {CallDifference, ReplayPace} from './replayer.js';
 
@@ -30,7 +31,7 @@ export async function printReplay(
   form: OutputFormat<'table' | 'json' | 'yaml'>,
 ): Promise<void> {
   for (const warning of replayWarnings(result)) report.warn(warning);
-  if (form.kind === 'table') out.printText(result.differences.map(callText).join(''));
+  if (form.kind === 'table') out.printText(differencesText(result.differences));
   else out.printData(await formatSorted(form, replayJson(result)));
   const {name, version} = result.runtime;
   report.info(
@@ -63,9 +64,39 @@ export function replayWarnings({
   ];
 }
 
-function callText(difference: CallDifference): string {
+/**
+ * Formats what was answered differently, each member of an object once: a client that reads the status of a container each
+ * second would have one for each read. Pure.
+ */
+export function differencesText(differences: readonly CallDifference[]): string {
+  const calls = new Map<string, number>();
+  // Paths in lists have the object, and the same list of all pods differs, too.
+  const keyOf = ({method, pod, object, kind}: CallDifference, field: FieldDifference | undefined): string =>
+    JSON.stringify([method, kind, ...(method.startsWith('List') ? [] : [pod, object]), field]);
+  const keysOf = (each: CallDifference): readonly string[] =>
+    each.fields.length === 0 ? [keyOf(each, undefined)] : each.fields.map((field) => keyOf(each, field));
+  const news = differences.map((each) => {
+    const known = keysOf(each).map((key) => calls.has(key));
+    for (const key of keysOf(each)) calls.set(key, (calls.get(key) ?? 0) + 1);
+    return {
+      each,
+      isNew: known.includes(false),
+      fields: each.fields.filter((_, index) => known[index] === false),
+    };
+  });
+  return news
+    .filter(({isNew}) => isNew)
+    .map(({each, fields}) => {
+      const shown = {...each, fields};
+      return callText(shown, Math.max(...keysOf(shown).map((key) => calls.get(key) ?? 1)) - 1);
+    })
+    .join('');
+}
+
+function callText(difference: CallDifference, others: number): string {
   const [title = '', ...rest] = differenceText(difference).split('\n');
-  return [`${title} (call ${difference.call})`, ...rest].join('\n');
+  const more = others > 0 ? `, and ${others} more` : '';
+  return [`${title} (call ${difference.call}${more})`, ...rest].join('\n');
 }
 
 function replayJson(result: ReplayReport): JsonObject {

@@ -5,7 +5,8 @@ import type {Json, JsonObject} from '../../../format/json.js';
 import {isRead} from '../../../recording/canonical/canonical-calls.js';
 import type {RunDifference} from '../../../recording/canonical/compare-runs.js';
 import {stringAt} from '../../../base/string-at.js';
-import type {AnswerComparison} from '../../../recording/replay/compare-answers.js';
+import {exitedIn, type OwnExits} from '../../../recording/replay/own-exits.js';
+import {mayPass, type AnswerComparison} from '../../../recording/replay/compare-answers.js';
 import {ReadDeadlines} from '../../../recording/replay/read-deadlines.js';
 import {
   createdIds,
@@ -14,6 +15,7 @@ import {
   type SkippedCall,
 } from '../../../recording/replay/recorded-calls.js';
 import {callEvents} from '../../../recording/replay/replay-order.js';
+import {methodOf} from '../../../recording/tap/method-table.js';
 import {replayRequest, type ReplayValues} from '../../../recording/replay/replay-request.js';
 import {callRuntime} from './call-runtime.js';
 
@@ -26,6 +28,8 @@ export interface ReplayerOptions {
   readonly calls: readonly RecordedCall[];
   readonly replay: ReplayValues;
   readonly compare: AnswerComparison;
+  /** Containers that have ended by themselves, for `compare`. */
+  readonly exits: OwnExits;
   /** Reports whether the replay has pulled an image. */
   readonly isOwnImage: (image: string) => Promise<boolean>;
   /** Masks an answer like the recorder did. */
@@ -61,6 +65,8 @@ export class Replayer {
   readonly skipped: SkippedCall[] = [];
   /** Number of calls that were made. */
   replayed = 0;
+  /** Number of calls that were made or skipped, and have ended. */
+  ended = 0;
 
   constructor(options: ReplayerOptions) {
     this.#options = options;
@@ -98,7 +104,9 @@ export class Replayer {
   }
 
   #start(call: RecordedCall, atMs: number): void {
-    const running = this.#replay(call, atMs);
+    const running = this.#replay(call, atMs).then(() => {
+      this.ended += 1;
+    });
     running.catch(() => undefined); // `run` awaits it at the call's recorded end
     this.#running.set(call, running);
   }
@@ -156,7 +164,7 @@ export class Replayer {
       if (!isRead(rpc)) this.#measure(call, atMs, startMs);
       if (difference === undefined) return;
       const key = JSON.stringify([rpc, difference.object, difference.fields.map(({path, b}) => [path, b])]);
-      if (isRead(rpc) && !this.#settled.has(key) && this.#elapsedMs < endsAtMs) {
+      if (isRead(rpc) && mayPass(difference) && !this.#settled.has(key) && this.#elapsedMs < endsAtMs) {
         await clock.sleep(SETTLE_PAUSE_MS, this.#options.signal);
         continue;
       }
@@ -175,6 +183,7 @@ export class Replayer {
   async #attempt(call: RecordedCall): Promise<RunDifference | undefined> {
     const {connection, replay, compare, mask, signal} = this.#options;
     const {rpc} = call.method;
+    this.#notice(call);
     const answer = await callRuntime(connection, call.method, replayRequest(call.request, replay), {
       ...(call.isCanceled
         ? {timeoutMs: Math.max(1, call.endMs - call.startMs)}
@@ -184,16 +193,46 @@ export class Replayer {
     this.#learn(call, answer.response);
     const own = answer.response && this.#withoutOthers(answer.response);
     const response = own && (this.#toRecorded(mask(rpc, own)) as JsonObject);
-    return compare(call, {...answer, error: this.#toRecorded(answer.error) as string, response});
+    const mapped = {...answer, error: this.#toRecorded(answer.error) as string, response};
+    const difference = compare(call, mapped);
+    const hasLearned = difference !== undefined && (await this.#learnExits(response));
+    return hasLearned ? compare(call, mapped) : difference;
+  }
+
+  /** Remembers containers, and what is about to be stopped. */
+  #notice({method: {rpc}, request, response}: RecordedCall): void {
+    const {exits, clock} = this.#options;
+    const [sandbox, container] = [
+      stringAt(request, 'podSandboxId') ?? '',
+      stringAt(request, 'containerId') ?? '',
+    ];
+    if (rpc === 'CreateContainer') exits.created(stringAt(response, 'containerId') ?? '', sandbox);
+    if (/^(Stop|Remove)(Pod|Container)/.test(rpc)) exits.stopping(container || sandbox, clock.now());
+  }
+
+  /** Learns how the containers of a list have ended that have exited. Returns true if it has learned something. */
+  async #learnExits(response: JsonObject | undefined): Promise<boolean> {
+    const {connection, exits, replay, signal} = this.#options;
+    const {info} = methodOf('/runtime.v1.RuntimeService/ContainerStatus');
+    const ids = exitedIn(response).filter((id) => !exits.has(id));
+    for (const id of ids) {
+      const containerId = replay.values.idOf(id);
+      if (containerId === undefined || info === undefined) continue;
+      const status = await callRuntime(connection, info, {containerId}, {signal});
+      exits.learn(id, status.response?.['status']);
+    }
+    return ids.length > 0;
   }
 
   /** Remembers which IDs, addresses and images of the runtime stand for recorded ones. */
-  #learn({method: {rpc}, response: recorded}: RecordedCall, actual: JsonObject | undefined): void {
+  #learn({method: {rpc}, request, response: recorded}: RecordedCall, actual: JsonObject | undefined): void {
     const {values} = this.#options.replay;
     const learn = (...path: readonly string[]): void => {
       const [from, to] = [stringAt(recorded, ...path), stringAt(actual, ...path)];
       if (from !== undefined && to !== undefined && from !== '' && to !== '') values.set(from, to);
     };
+    if (rpc === 'ContainerStatus')
+      this.#options.exits.learn(stringAt(request, 'containerId') ?? '', actual?.['status']);
     if (rpc === 'RunPodSandbox') learn('podSandboxId');
     if (rpc === 'CreateContainer') learn('containerId');
     if (rpc === 'PodSandboxStatus') learn('status', 'network', 'ip');

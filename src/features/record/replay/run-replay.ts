@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
+import {counted} from '../../../base/counted.js';
 import {ConfigError} from '../../../base/errors.js';
 import type {CommandServices} from '../../../cli/command/command-services.js';
+import {withElapsedTime} from '../../../cli/output/elapsed-time.js';
 import type {OutputFormat} from '../../../cli/output/output-format.js';
 import type {Connection} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
@@ -11,6 +13,7 @@ import {createComparison} from '../../../recording/replay/compare-answers.js';
 import {neededImages} from '../../../recording/replay/needed-images.js';
 import {readCalls, type RecordedCall, type RecordedCalls} from '../../../recording/replay/recorded-calls.js';
 import {ReplayCgroups} from '../../../recording/replay/replay-cgroups.js';
+import {OwnExits} from '../../../recording/replay/own-exits.js';
 import {ReplayPaths} from '../../../recording/replay/replay-paths.js';
 import {countMasked, replayRequest, type ReplayValues} from '../../../recording/replay/replay-request.js';
 import {ValueMap} from '../../../recording/replay/value-map.js';
@@ -39,7 +42,11 @@ export type ReplayResult = 'same' | 'differs' | 'incomplete';
  * reason after it has cleaned up.
  */
 export async function runReplay(services: CommandServices, options: ReplayOptions): Promise<ReplayResult> {
-  const recording = await openRecording(services, options.file);
+  const recording = await withProgress(
+    services,
+    `reading "${options.file}"`,
+    openRecording(services, options.file),
+  );
   const connection = await services.connections.default();
   const {runtimeName, runtimeVersion} = await connection.runtime.version({}, {signal: services.signal});
   const prepared = await prepare(services, connection, recording.calls);
@@ -149,38 +156,55 @@ interface ReplayRun {
 }
 
 async function replay(
-  {context, signal}: Pick<CommandServices, 'context' | 'signal'>,
+  services: CommandServices,
   {connection, recording: {calls, header}, prepared: {replay: values, remains}, pace}: ReplayRun,
 ): Promise<Replayer> {
+  const {context, signal} = services;
   for (const {request} of calls) replayRequest(request, values); // names the paths
   await makeReplayPaths(values.paths.all);
   await makeLogDirectories(calls, (recorded) => values.paths.logs(recorded));
-  await remains.images.prepare(neededImages(calls), values.values, signal);
+  const preparing = remains.images.prepare(neededImages(calls), values.values, signal);
+  await withProgress(services, 'preparing images', preparing);
   const mask = createMessageMask({env: header['masksEnv'] === true, keepOutput: true});
+  const exits = new OwnExits();
   const replayer = new Replayer({
     connection,
     calls,
     replay: values,
-    compare: createComparison(calls),
+    compare: createComparison(calls, exits),
+    exits,
     isOwnImage: (image) => remains.images.isOwn(image),
     mask: (method, response) => mask.message(method, 'server', response),
     pace,
     clock: context.clock,
     signal,
   });
-  await replayer.run();
+  const activity = (): string => `replaying: ${replayer.ended} of ${counted(calls.length, 'call')}`;
+  await withProgress(services, activity, replayer.run());
   return replayer;
 }
 
+/** Waits for work, which is shown on a terminal if it takes long. */
+async function withProgress<T>(
+  {out, context}: Pick<CommandServices, 'out' | 'context'>,
+  activity: string | (() => string),
+  work: Promise<T>,
+): Promise<T> {
+  return await withElapsedTime(work, {activity, output: out.stderr, context});
+}
+
 async function finish(
-  {report}: Pick<CommandServices, 'report'>,
+  services: Pick<CommandServices, 'report' | 'out' | 'context'>,
   connection: Connection,
   {remains}: Prepared,
   keep: boolean,
 ): Promise<void> {
+  const {report} = services;
   if (keep) {
     report.info(`kcri: kept the pods ${[...remains.uids].join(', ')} and "${remains.directory}"`);
     return;
   }
-  for (const failure of await cleanUp(connection, remains)) report.warn(`not cleaned up: ${failure}`);
+  const removing = cleanUp(connection, remains);
+  for (const failure of await withProgress(services, 'removing the pods of the replay', removing))
+    report.warn(`not cleaned up: ${failure}`);
 }

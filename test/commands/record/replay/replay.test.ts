@@ -337,6 +337,17 @@ describe('replay', () => {
     expect(runtime.callsTo('Status')).toHaveLength(1);
   });
 
+  test('on a terminal it says how far a long replay is, and erases that at the end', async () => {
+    const file = await recordRun();
+    await using runtime = await startRuntime();
+    const clock = new FakeClock();
+    runtime.injectAction('ExecSync', () => clock.advance(1000));
+    const options = {clock, errorTerminal: true, env: {TERM: 'xterm'}};
+    const {stderr} = await replay(runtime, [file], options);
+    expect(stderr).toMatch(/replaying: 8 of 11 calls/);
+    expect(stderr).toMatch(/\r\x1b\[Kkcri: note: replayed 11 calls/);
+  });
+
   test('Ctrl-C ends the replay and removes what it made', async () => {
     const file = await recordRun();
     await using runtime = await startRuntime();
