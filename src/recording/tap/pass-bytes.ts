@@ -6,7 +6,7 @@ import type {ReadState} from '../../streaming/socket/read-state.js';
 
 /** What is done with the bytes of one direction. */
 export interface PassOptions {
-  /** What the source reads with, in place of its 'data' events. Its memory is reused unless the target still needs it. */
+  /** Memory that the source reads into, in place of 'data' events. It is reused unless the target still needs it. */
   readonly reads?: ReadState | undefined;
   /** Writes what was read to the target. Returns false if the source must wait for the target. */
   readonly write: (chunk: Buffer) => boolean;

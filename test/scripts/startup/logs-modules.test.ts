@@ -9,7 +9,7 @@ const budget = JSON.parse(
   readFileSync(new URL('../../startup-budget.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<'logs' | 'ps', Budget>>;
 
-/** What the log of one container needs: its arguments, its status, its file, its lines, and the output, without names, times and files before it. */
+/** Modules for the log of one container: its arguments, its status, its file, its lines, and the output, without names, times and files before it. */
 const OWN = [
   'src/base/async/any-signal.ts',
   'src/base/fs/direct-calls.ts',
