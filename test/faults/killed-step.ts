@@ -75,8 +75,10 @@ export class KilledStep {
     this.#watch(fs, FILE_METHODS, ([path, other]) =>
       [path, other].filter((argument) => typeof argument === 'string').join(' '),
     );
-    this.#watch(fs, ['open'], ([path, flags]) => (/[wa]/.test(String(flags)) ? String(path) : undefined));
+    this.#watch(fs, ['open'], describeOpen);
     this.#watch(directCalls, DIRECT_METHODS, ([path]) => String(path));
+    this.#watchCallbacks(DESCRIPTOR_METHODS, () => 'file');
+    this.#watchCallbacks(['open'], describeOpen);
     this.#watch(ChildProcess.prototype, ['spawn'], ([options]) => (options as {readonly file: string}).file);
     syncBuiltinESMExports();
   }
@@ -91,12 +93,30 @@ export class KilledStep {
     return {...connection, runtime: watched(runtime), images: watched(images)};
   }
 
-  /** Counts calls of the methods; `describe` returns undefined for calls that are no steps. */
-  #watch(
-    owner: object,
-    names: readonly string[],
-    describe: (argument: readonly unknown[]) => string | undefined,
-  ): void {
+  /** Counts calls of functions of node:fs that call back; a step is in progress until then. */
+  #watchCallbacks(names: readonly string[], describe: Description): void {
+    const methods = directCalls as unknown as Record<string, (...argument: unknown[]) => unknown>;
+    for (const name of names) {
+      const method = methods[name]!;
+      methods[name] = (...argument: unknown[]): void => {
+        const done = argument.pop() as (...results: unknown[]) => void;
+        const what = describe(argument);
+        if (what === undefined) method(...argument, done);
+        else
+          void this.#run(`${name} ${what}`, async () => {
+            await new Promise<void>((resolve) => {
+              method(...argument, (...results: unknown[]) => {
+                resolve();
+                done(...results);
+              });
+            });
+          });
+      };
+    }
+  }
+
+  /** Counts calls of the methods. */
+  #watch(owner: object, names: readonly string[], describe: Description): void {
     const methods = owner as Record<string, (...argument: unknown[]) => unknown>;
     const run = (name: string | undefined, act: () => unknown): unknown =>
       name === undefined ? act() : this.#run(name, act);
@@ -112,7 +132,14 @@ export class KilledStep {
   }
 }
 
+/** Returns what a call is about; undefined for calls that are no steps. */
+type Description = (argument: readonly unknown[]) => string | undefined;
+
+const describeOpen: Description = ([path, flags]) => (/[wa]/.test(String(flags)) ? String(path) : undefined);
+
 const HANDLE_METHODS = ['write', 'writeFile', 'sync', 'chmod'];
+/** The same of open files without a handle (src/base/fs/descriptors.ts). */
+const DESCRIPTOR_METHODS = ['write', 'fsync', 'fchmod'];
 /** Calls that the kubelet makes on its main thread, because they change nothing on a disk. */
 const DIRECT_METHODS = ['mkdirSync', 'writeFileSync'];
 const FILE_METHODS = [

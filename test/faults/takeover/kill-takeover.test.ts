@@ -22,7 +22,7 @@ describe.runIf(process.getuid?.() === 0)('a takeover whose kubelet is killed (ne
     whole = await killTakeover(Infinity, () => processes.take());
     expect(whole.violations).toEqual([]);
     const kinds = new Set(whole.steps?.map((step) => step.split(' ')[0]));
-    for (const kind of ['listPodSandbox', 'mkdir', 'writeFile', 'sync', 'rename', 'symlink', 'spawn'])
+    for (const kind of ['listPodSandbox', 'mkdir', 'open', 'write', 'fsync', 'rename', 'symlink', 'spawn'])
       expect(kinds).toContain(kind);
   });
 
