@@ -5,7 +5,8 @@ import {loadavg} from 'node:os';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
 import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
-import {aPod, BUSYBOX, until, withNode} from './kubelet/node.mjs';
+import {removePod, startPod} from './kubelet/bare-pods.mjs';
+import {aPod, until, withNode} from './kubelet/node.mjs';
 import {watchStarts} from './kubelet/watch-starts.mjs';
 
 /** Results of kubelet 1.36.2 with containerd 2.1.9 on two cores, and the maximum ratio of kcri's results to them. */
@@ -42,31 +43,11 @@ await withNode(second ?? {}, async (node) => {
 });
 
 /** Measures the three calls alone, a lower bound for any daemon. */
-async function rawPod({runtime, rootDir}, round) {
-  const metadata = {name: `raw-${round}`, namespace: 'bench', uid: `raw-${round}`, attempt: 0};
-  const config = {
-    metadata,
-    logDirectory: `${rootDir}/raw-logs`,
-    linux: {securityContext: {namespaceOptions: {network: 'NODE', pid: 'CONTAINER', ipc: 'POD'}}},
-  };
+async function rawPod(node, round) {
   const startedAt = performance.now();
-  const {podSandboxId} = await runtime.runPodSandbox({config});
-  const container = {
-    metadata: {name: 'main', attempt: 0},
-    image: {image: BUSYBOX},
-    command: ['sleep', '3600'],
-    logPath: 'main.log',
-    linux: {},
-  };
-  const {containerId} = await runtime.createContainer({
-    podSandboxId,
-    config: container,
-    sandboxConfig: config,
-  });
-  await runtime.startContainer({containerId});
+  const pod = await startPod(node, `raw-${round}`, `${node.rootDir}/raw-logs`);
   const ms = performance.now() - startedAt;
-  await runtime.stopPodSandbox({podSandboxId});
-  await runtime.removePodSandbox({podSandboxId});
+  await removePod(node, pod);
   return ms;
 }
 

@@ -12,10 +12,11 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs, promisify} from 'node:util';
 import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
 import {connect} from '../../dist/cri/index.js';
+import {removePod, removePods, startPod} from './kubelet/bare-pods.mjs';
 import {withNode} from './kubelet/node.mjs';
 import {median} from './median.mjs';
 import {kubeletCalls} from './record/kubelet-calls.mjs';
-import {removePod, removePods, startPod} from './record/pods.mjs';
+
 import {
   cpuMs,
   firstThreadCpuMs,

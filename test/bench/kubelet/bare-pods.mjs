@@ -1,8 +1,8 @@
 // Pods that sleep, made by direct calls of the runtime.
-import {BUSYBOX} from '../kubelet/node.mjs';
+import {BUSYBOX} from './node.mjs';
 
-/** Label of the pods of this benchmark, by which they are found again. */
-const LABELS = {'kcri-bench': 'record'};
+/** Label of these pods, by which they are found again. */
+const LABELS = {'kcri-bench': 'bare'};
 
 /** Starts a pod with one container that sleeps, in the host's network. */
 export async function startPod({runtime}, name, logDirectory) {
@@ -36,7 +36,7 @@ export async function removePod({runtime}, {podSandboxId}) {
   await runtime.removePodSandbox({podSandboxId});
 }
 
-/** Removes all pods of this benchmark. */
+/** Removes all of these pods. */
 export async function removePods(connection) {
   const {items} = await connection.runtime.listPodSandbox({filter: {labelSelector: LABELS}});
   for (const {id} of items) await removePod(connection, {podSandboxId: id});
