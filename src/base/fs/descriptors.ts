@@ -1,4 +1,5 @@
 import {closeSync, fchmod, fstatSync, fsync, open, write} from 'node:fs';
+import {MODE_BITS} from './files.js';
 
 /** Calls a function of node:fs that calls back. Rejects with the system error. */
 async function called<T>(call: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
@@ -45,9 +46,6 @@ export async function syncDescriptor(descriptor: number): Promise<void> {
     fsync(descriptor, done as (error: Error | null) => void);
   });
 }
-
-/** Bits of a file's mode that chmod(2) sets. */
-const MODE_BITS = 0o7777;
 
 /** Gives an open file a mode that its creation with the umask may not have given it. Rejects with the system error. */
 export async function ensureMode(descriptor: number, mode: number): Promise<void> {

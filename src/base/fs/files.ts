@@ -152,7 +152,7 @@ function keepExisting(path: string): void {
 }
 
 /** Bits of a file's mode that chmod(2) sets. */
-const MODE_BITS = 0o7777;
+export const MODE_BITS = 0o7777;
 
 /** Returns true if the directory was created, false if it existed. */
 async function makeDirectory(path: string, mode: number): Promise<boolean> {

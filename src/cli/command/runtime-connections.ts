@@ -103,14 +103,12 @@ export class RuntimeConnections {
    */
   async open(runtime: string, options: OpenConnectionOptions = {}): Promise<Connection> {
     const {dialect, settings, signal} = this.#services;
-    const {runtimeEndpoint} = await settings.read();
-    const endpoint =
-      runtimeEndpoint !== undefined && (await isRecorderOf(runtimeEndpoint, runtime))
-        ? runtimeEndpoint
-        : runtime;
+    const configured = await settings.read();
+    const {runtimeEndpoint = runtime} = configured;
+    const endpoint = (await isRecorderOf(runtimeEndpoint, runtime)) ? runtimeEndpoint : runtime;
     const needs = this.#required;
     const {timeoutMs = 0, observers = []} = options;
-    const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
+    const imageEndpoint = options.imageEndpoint ?? configured.imageEndpoint;
     const connection = await this.#connect(dialect.resolveAddress(endpoint), {
       imageEndpoint:
         imageEndpoint === undefined ? undefined : dialect.resolveImageAddress(imageEndpoint, needs),

@@ -1,11 +1,8 @@
-import {stringAt} from '../../base/string-at.js';
+import {listAt, stringAt} from '../../base/string-at.js';
 import type {JsonObject} from '../../format/json.js';
+import {fromNanoseconds} from '../lines/call-times.js';
 
-const NS_PER_MS = 1e6;
-
-/**
- * Knows which containers of a replay have ended by themselves, and how long they ran. All IDs are those of the recording.
- */
+/** Record of the containers of a replay that have exited by themselves, with the times for which they ran. All IDs are those of the recording. */
 export class OwnExits {
   readonly #sandboxes = new Map<string, string>();
   /** First stop of each container and sandbox, in ms since the epoch. */
@@ -18,18 +15,19 @@ export class OwnExits {
     this.#sandboxes.set(containerId, sandboxId);
   }
 
-  /** Adds that a container or a sandbox is about to be stopped or removed. */
+  /** Records that a container or a sandbox is about to be stopped or removed. */
   stopping(id: string, nowMs: number): void {
     if (!this.#stops.has(id)) this.#stops.set(id, nowMs);
   }
 
-  /** Adds a status of a container in proto JSON. One that has not exited is ignored. */
+  /** Reads the exit of a container from its status in proto JSON. Ignores the status of one that has not exited. */
   learn(containerId: string, status: unknown): void {
     if (stringAt(status, 'state') !== 'CONTAINER_EXITED') return;
-    const [startedMs, finishedMs] = [timeAt(status, 'startedAt'), timeAt(status, 'finishedAt')];
+    const startedMs = fromNanoseconds(stringAt(status, 'startedAt')) ?? Infinity;
+    const finishedMs = fromNanoseconds(stringAt(status, 'finishedAt')) ?? Infinity;
     const sandbox = this.#sandboxes.get(containerId) ?? '';
     const stops = [containerId, sandbox].map((id) => this.#stops.get(id) ?? Infinity);
-    const isOwn = startedMs > 0 && finishedMs < Math.min(...stops);
+    const isOwn = startedMs < Infinity && finishedMs < Math.min(...stops);
     this.#ranMs.set(containerId, isOwn ? finishedMs - startedMs : undefined);
   }
 
@@ -46,14 +44,7 @@ export class OwnExits {
 
 /** Returns the IDs of the containers that have exited in a list in proto JSON. */
 export function exitedIn(list: JsonObject | undefined): readonly string[] {
-  const containers = list?.['containers'];
-  if (!Array.isArray(containers)) return [];
-  return (containers as readonly unknown[]).flatMap((each) =>
+  return listAt(list, 'containers').flatMap((each) =>
     stringAt(each, 'state') === 'CONTAINER_EXITED' ? [stringAt(each, 'id') ?? ''] : [],
   );
-}
-
-/** Returns a time in ms since the epoch; 0 without one. */
-function timeAt(status: unknown, name: string): number {
-  return Number(stringAt(status, name) ?? 0) / NS_PER_MS;
 }

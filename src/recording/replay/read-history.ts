@@ -58,7 +58,11 @@ export class ReadHistory {
     if (object === '') return;
     const key = isSandbox(object) ? podOfLabel(object) : object;
     if (call.method === 'StartContainer' && !this.#started.has(key)) this.#started.set(key, endMs);
-    if (STOPS.test(call.method)) this.#stops.set(key, [...(this.#stops.get(key) ?? []), startMs]);
+    if (STOPS.test(call.method)) {
+      const stops = this.#stops.get(key) ?? [];
+      this.#stops.set(key, stops);
+      stops.push(startMs);
+    }
     const changes = this.#changes.get(key) ?? {starts: [], ends: []};
     this.#changes.set(key, changes);
     changes.starts.push(startMs);
